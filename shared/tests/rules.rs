@@ -172,9 +172,9 @@ fn pockets_and_cages() {
     legal(&gap, "h2v h6v");
     // Caging oneself.
     let lid = mv("d2h").as_wall().unwrap();
-    assert_eq!(after("d1v e9 e1v e8").play(Move::wall(lid)), Err(IllegalMove::CutsOff(lid, Color::White)));
+    assert_eq!(after("d1v e8 e1v e9").play(Move::wall(lid)), Err(IllegalMove::CutsOff(lid, Color::White)));
     let lid = mv("f2h").as_wall().unwrap();
-    let open_above_f = after("d1v e9 f1v e8 d2h e9");
+    let open_above_f = after("d1v e8 f1v e9 d2h e8");
     assert_eq!(open_above_f.play(Move::wall(lid)), Err(IllegalMove::CutsOff(lid, Color::White)));
 }
 
