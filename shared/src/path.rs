@@ -3,7 +3,7 @@
 //! Pawns do not block paths; walls do. All of it is integer arithmetic on 81-bit sets, without tables that depend on
 //! the position.
 
-use crate::board::{Square, Wall, lsb128};
+use crate::board::{Orientation, Square, Wall, lsb128};
 
 /// The set of all 81 squares.
 pub(crate) const ALL_SQUARES: u128 = (1 << 81) - 1;
@@ -34,6 +34,17 @@ pub(crate) struct CutSlots {
     pub(crate) vertical: u64,
 }
 
+/// A pawn's shortest routes.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ShortestRoute {
+    /// The slots that would cut one (unspecified) of them. A wall elsewhere leaves the distance as it is.
+    pub(crate) cuts: CutSlots,
+    /// Their length in steps.
+    pub(crate) distance: u8,
+    /// How many squares behind the pawn all of them share.
+    pub(crate) forced: u8,
+}
+
 impl Passages {
     /// The board without walls.
     #[inline]
@@ -46,8 +57,8 @@ impl Passages {
     const fn segments(wall: Wall) -> (u128, u128) {
         let anchor = wall.anchor().index();
         match wall.orientation() {
-            crate::board::Orientation::Horizontal => (0b11 << anchor, 0),
-            crate::board::Orientation::Vertical => (0, 0x201 << anchor),
+            Orientation::Horizontal => (0b11 << anchor, 0),
+            Orientation::Vertical => (0, 0x201 << anchor),
         }
     }
 
@@ -123,11 +134,10 @@ impl Passages {
         }
     }
 
-    /// The slots that would cut one (unspecified) shortest path from the pawn to the goal, and its length in steps. A
-    /// wall in no such slot leaves the distance as it is.
+    /// The shortest routes from a pawn to the goal, or `None` if there is no way.
     #[inline]
-    pub(crate) fn shortest_path_cuts(self, pawn: Square, goal: u128) -> Option<(CutSlots, u8)> {
-        // Neighbours differ in distance by exactly one, so distances modulo 4 are enough to walk back.
+    pub(crate) fn shortest_route(self, pawn: Square, goal: u128) -> Option<ShortestRoute> {
+        // Neighbours differ in distance by at most one, so distances modulo 4 are enough to walk back.
         let mut by_distance = [0u128; 4];
         let mut reached = goal;
         let mut frontier = goal;
@@ -141,19 +151,32 @@ impl Passages {
             reached |= frontier;
             steps += 1;
         }
-        let mut cuts = CutSlots::default();
+        let mut route = ShortestRoute { distance: steps, ..ShortestRoute::default() };
         let mut square = pawn;
+        let mut layer = pawn.bit();
         for remaining in (0..steps).rev() {
-            let closer = self.step(square.bit()) & by_distance[usize::from(remaining & 3)];
-            let next = Square::from_bit_index(lsb128(closer));
-            cuts.add_step(square, next);
+            let closer = by_distance[usize::from(remaining & 3)];
+            let next = Square::from_bit_index(lsb128(self.step(square.bit()) & closer));
+            route.cuts.add_step(square, next);
             square = next;
+            layer = self.step(layer) & closer;
+            route.forced += u8::from(layer & (layer - 1) == 0);
         }
-        Some((cuts, steps))
+        Some(route)
     }
 }
 
 impl CutSlots {
+    /// Whether a wall is among them.
+    #[inline(always)]
+    pub(crate) const fn contains(self, wall: Wall) -> bool {
+        let slots = match wall.orientation() {
+            Orientation::Horizontal => self.horizontal,
+            Orientation::Vertical => self.vertical,
+        };
+        slots & wall.bit() != 0
+    }
+
     /// Adds the slots that separate two neighbouring squares.
     #[inline(always)]
     pub(crate) fn add_step(&mut self, a: Square, b: Square) {

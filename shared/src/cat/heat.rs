@@ -125,11 +125,8 @@ fn heat_with_layers<const N: usize>(passages: Passages, pawn: u128, goal: u128) 
     let mut reached = pawn;
     let mut frontier = pawn;
     for from in 0..distance + DELTAS {
-        let weight = if length == 0 {
-            100
-        } else {
-            45 + 55 * (length - u16::try_from(from.min(distance)).ok()?) / length
-        };
+        let behind = length - u16::try_from(from.min(distance)).ok()?;
+        let weight = (55 * behind).checked_div(length).map_or(100, |share| 45 + share);
         // to = length + delta - from must not be negative.
         for delta in from.saturating_sub(distance)..DELTAS {
             let set = frontier & to_goal[distance + delta - from];
@@ -172,7 +169,7 @@ fn write(cm: &mut [u16; 81], set: u128, value: u16) {
 /// Calls `f` with the index of each square. Two halves, because a 64-bit scan is cheaper than a 128-bit one.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
-pub(super) fn for_each(set: u128, mut f: impl FnMut(usize)) {
+pub(crate) fn for_each(set: u128, mut f: impl FnMut(usize)) {
     let mut low = set as u64;
     while low != 0 {
         f(usize::from(lsb64(low)));
