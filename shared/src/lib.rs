@@ -14,9 +14,11 @@
 //! ```
 
 pub mod board;
+pub mod cat;
 pub mod movegen;
 pub mod notation;
 pub mod path;
 pub mod perft;
+pub mod score;
 
 pub use board::{Color, Move, Orientation, Position, Square, Wall};
