@@ -19,6 +19,8 @@ pub mod movegen;
 pub mod notation;
 pub mod path;
 pub mod perft;
+pub mod race;
 pub mod score;
+pub mod tt;
 
 pub use board::{Color, Move, Orientation, Position, Square, Wall};

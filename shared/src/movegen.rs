@@ -5,7 +5,7 @@
 //! with a flood.
 
 use crate::board::{Color, MoveList, Orientation, Position, Square, Wall, pop_lsb64};
-use crate::path::CutSlots;
+use crate::path::{CutSlots, Passages};
 
 const COLUMN_A: u64 = 0x0101_0101_0101_0101;
 const COLUMN_H: u64 = COLUMN_A << 7;
@@ -49,13 +49,16 @@ pub(crate) fn pawn_targets_of(position: &Position, mover: Color) -> u128 {
     let own = position.pawn(mover);
     let other = position.pawn(!mover);
     let steps = position.passages.step(own.bit());
-    if steps & other.bit() == 0 { steps } else { (steps & !other.bit()) | jumps(position, own, other) }
+    if steps & other.bit() == 0 {
+        steps
+    } else {
+        (steps & !other.bit()) | jump_targets(position.passages, own, other)
+    }
 }
 
 /// Where a pawn on `own` lands that faces the opponent on `other` without a wall between.
-#[cold]
-fn jumps(position: &Position, own: Square, other: Square) -> u128 {
-    let around = position.passages.step(other.bit()) & !own.bit();
+pub(crate) fn jump_targets(passages: Passages, own: Square, other: Square) -> u128 {
+    let around = passages.step(other.bit()) & !own.bit();
     let (behind_column, behind_row) =
         ((2 * other.column()).checked_sub(own.column()), (2 * other.row()).checked_sub(own.row()));
     let behind = behind_column.zip(behind_row).and_then(|(column, row)| Square::new(column, row));

@@ -127,7 +127,7 @@ impl Passages {
     /// wall in no such slot leaves the distance as it is.
     #[inline]
     pub(crate) fn shortest_path_cuts(self, pawn: Square, goal: u128) -> Option<(CutSlots, u8)> {
-        // Neighbours differ in distance by exactly one, so distances modulo 4 are enough to walk back.
+        // Neighbours differ in distance by at most one, so distances modulo 4 are enough to walk back.
         let mut by_distance = [0u128; 4];
         let mut reached = goal;
         let mut frontier = goal;

@@ -172,7 +172,7 @@ fn write(cm: &mut [u16; 81], set: u128, value: u16) {
 /// Calls `f` with the index of each square. Two halves, because a 64-bit scan is cheaper than a 128-bit one.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
-pub(super) fn for_each(set: u128, mut f: impl FnMut(usize)) {
+pub(crate) fn for_each(set: u128, mut f: impl FnMut(usize)) {
     let mut low = set as u64;
     while low != 0 {
         f(usize::from(lsb64(low)));

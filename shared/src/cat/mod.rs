@@ -11,6 +11,7 @@ mod snapshot;
 mod walls;
 mod witness;
 
+pub(crate) use heat::for_each;
 pub use heat::{CorridorAttention, build_corridor_attention};
 pub(crate) use prune::WallVerdicts;
 pub use prune::{Reason, SearchMoves, Verdict, collect_search_moves, wall_should_search};

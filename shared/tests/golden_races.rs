@@ -1,0 +1,35 @@
+//! Pawn races against an independent reference, draws included.
+
+use corridor_shared::race::{RaceResult, RaceTable};
+use corridor_shared::{Color, Position};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Golden {
+    position: String,
+    winner: Option<String>,
+    plies: Option<u16>,
+}
+
+#[test]
+fn golden_races_match_in_full() {
+    let text = std::fs::read_to_string("tests/data/races.jsonl").expect("the golden file is in the crate");
+    let goldens: Vec<Golden> =
+        text.lines().map(|line| serde_json::from_str(line).expect("a golden record")).collect();
+    assert_eq!(goldens.len(), 320);
+    for golden in goldens {
+        let position: Position = golden.position.parse().expect("a position text");
+        let expected = match (golden.winner.as_deref(), golden.plies) {
+            (Some("white"), Some(plies)) => RaceResult::Win(Color::White, plies),
+            (Some("black"), Some(plies)) => RaceResult::Win(Color::Black, plies),
+            _ => RaceResult::Draw,
+        };
+        assert_eq!(RaceTable::solve(&position).result(&position), expected, "{}", golden.position);
+    }
+}
+
+#[test]
+fn black_wins_the_empty_board_in_sixteen_plies() {
+    let position: Position = "/ / e1 e9 / 0 0 / 1".parse().expect("a position text");
+    assert_eq!(RaceTable::solve(&position).result(&position), RaceResult::Win(Color::Black, 16));
+}
