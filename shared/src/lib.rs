@@ -15,12 +15,14 @@
 
 pub mod board;
 pub mod cat;
+pub mod eval;
 pub mod movegen;
 pub mod notation;
 pub mod path;
 pub mod perft;
 pub mod race;
 pub mod score;
+pub mod search;
 pub mod tt;
 
 pub use board::{Color, Move, Orientation, Position, Square, Wall};

@@ -4,7 +4,7 @@
 //! step to either side of the opponent. Walls are found as sets of slots; only those that could close a ring are checked
 //! with a flood.
 
-use crate::board::{Color, MoveList, Orientation, Position, Square, Wall, pop_lsb64};
+use crate::board::{Color, Move, MoveList, Orientation, Position, Square, Wall, pop_lsb64};
 use crate::path::{CutSlots, Passages};
 
 const COLUMN_A: u64 = 0x0101_0101_0101_0101;
@@ -72,24 +72,62 @@ pub(crate) fn jump_targets(passages: Passages, own: Square, other: Square) -> u1
 /// The slots, horizontal and vertical, where the side to move can legally put a wall.
 #[inline]
 pub(crate) fn legal_walls(position: &Position) -> [u64; 2] {
+    legal_walls_with(position, || shortest_path_cuts(position))
+}
+
+/// As [`legal_walls`]; `cuts` gives slots that hold all walls that can cut White's and Black's path, and is asked only
+/// when needed.
+#[inline]
+pub(crate) fn legal_walls_with(position: &Position, cuts: impl FnOnce() -> [CutSlots; 2]) -> [u64; 2] {
     if position.in_hand[position.turn.index()] == 0 {
         return [0; 2];
     }
-    let [h, v] = position.walls;
-    let free = [!(h | v | ((h & !COLUMN_H) << 1) | ((h & !COLUMN_A) >> 1)), !(h | v | (v << 8) | (v >> 8))];
-    let ring = may_close_ring(h, v);
+    let free = free_slots(position);
+    let ring = may_close_ring(position.walls);
     let suspects = [free[0] & ring[0], free[1] & ring[1]];
     if suspects[0] | suspects[1] == 0 {
         return free;
     }
-    let cut_off = cutting_off(position, suspects);
+    let cut_off = cutting_off(position, suspects, cuts());
     [free[0] & !cut_off[0], free[1] & !cut_off[1]]
+}
+
+/// Whether a move is legal in an unfinished position; `cuts` as for [`legal_walls_with`].
+#[inline]
+pub(crate) fn is_legal_with(position: &Position, mv: Move, cuts: impl FnOnce() -> [CutSlots; 2]) -> bool {
+    let Some(wall) = mv.as_wall() else {
+        return pawn_targets(position) & (1 << mv.index()) != 0;
+    };
+    let index = wall.orientation().index();
+    if position.in_hand[position.turn.index()] == 0 || free_slots(position)[index] & wall.bit() == 0 {
+        return false;
+    }
+    if may_close_ring(position.walls)[index] & wall.bit() == 0 {
+        return true;
+    }
+    let mut suspects = [0; 2];
+    suspects[index] = wall.bit();
+    cutting_off(position, suspects, cuts()) == [0; 2]
+}
+
+/// The slots of each orientation where a wall would neither overlap nor cross a standing one.
+#[inline(always)]
+pub(crate) fn free_slots(position: &Position) -> [u64; 2] {
+    let [h, v] = position.walls;
+    [!(h | v | ((h & !COLUMN_H) << 1) | ((h & !COLUMN_A) >> 1)), !(h | v | (v << 8) | (v >> 8))]
+}
+
+fn shortest_path_cuts(position: &Position) -> [CutSlots; 2] {
+    Color::BOTH.map(|color| {
+        let found = position.passages.shortest_path_cuts(position.pawn(color), color.goal_mask());
+        found.map_or(CutSlots::default(), |(cuts, _)| cuts)
+    })
 }
 
 /// The slots where a wall would touch the existing walls or the border in at least two of its three points. Only such a
 /// wall can close a ring, and only a closed ring can cut a side off.
 #[inline(always)]
-fn may_close_ring(h: u64, v: u64) -> [u64; 2] {
+fn may_close_ring([h, v]: [u64; 2]) -> [u64; 2] {
     // A slot is also the point in its middle; walls of either orientation reach one point further along their axis.
     let touched = h | v | ((h & !COLUMN_H) << 1) | ((h & !COLUMN_A) >> 1) | (v << 8) | (v >> 8);
     let left = ((touched & !COLUMN_H) << 1) | COLUMN_A;
@@ -102,13 +140,12 @@ fn may_close_ring(h: u64, v: u64) -> [u64; 2] {
 
 /// Those of the suspects that would leave a side without a path.
 #[inline(never)]
-fn cutting_off(position: &Position, suspects: [u64; 2]) -> [u64; 2] {
+fn cutting_off(position: &Position, suspects: [u64; 2], cuts: [CutSlots; 2]) -> [u64; 2] {
     let mut cut_off = [0; 2];
     for color in Color::BOTH {
-        let pawn = position.pawn(color);
+        let pawn = position.pawn(color).bit();
         let goal = color.goal_mask();
-        let cuts =
-            position.passages.shortest_path_cuts(pawn, goal).map_or(CutSlots::default(), |(cuts, _)| cuts);
+        let cuts = cuts[color.index()];
         for (orientation, cuts) in
             [(Orientation::Horizontal, cuts.horizontal), (Orientation::Vertical, cuts.vertical)]
         {
@@ -116,7 +153,7 @@ fn cutting_off(position: &Position, suspects: [u64; 2]) -> [u64; 2] {
             let mut unsure = suspects[index] & cuts & !cut_off[index];
             while unsure != 0 {
                 let wall = Wall::at(orientation, pop_lsb64(&mut unsure));
-                if position.passages.with_wall(wall).distance(pawn.bit(), goal).is_none() {
+                if position.passages.with_wall(wall).distance(pawn, goal).is_none() {
                     cut_off[index] |= wall.bit();
                 }
             }

@@ -3,7 +3,7 @@
 //! Pawns do not block paths; walls do. All of it is integer arithmetic on 81-bit sets, without tables that depend on
 //! the position.
 
-use crate::board::{Square, Wall, lsb128};
+use crate::board::{Orientation, Square, Wall, lsb128};
 
 /// The set of all 81 squares.
 pub(crate) const ALL_SQUARES: u128 = (1 << 81) - 1;
@@ -46,8 +46,8 @@ impl Passages {
     const fn segments(wall: Wall) -> (u128, u128) {
         let anchor = wall.anchor().index();
         match wall.orientation() {
-            crate::board::Orientation::Horizontal => (0b11 << anchor, 0),
-            crate::board::Orientation::Vertical => (0, 0x201 << anchor),
+            Orientation::Horizontal => (0b11 << anchor, 0),
+            Orientation::Vertical => (0, 0x201 << anchor),
         }
     }
 
@@ -154,6 +154,16 @@ impl Passages {
 }
 
 impl CutSlots {
+    /// Whether a wall is among them.
+    #[inline(always)]
+    pub(crate) const fn contains(self, wall: Wall) -> bool {
+        let slots = match wall.orientation() {
+            Orientation::Horizontal => self.horizontal,
+            Orientation::Vertical => self.vertical,
+        };
+        slots & wall.bit() != 0
+    }
+
     /// Adds the slots that separate two neighbouring squares.
     #[inline(always)]
     pub(crate) fn add_step(&mut self, a: Square, b: Square) {

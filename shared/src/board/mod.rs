@@ -12,7 +12,6 @@ mod zobrist;
 
 pub(crate) use bits::{lsb64, lsb128, pop_lsb64, pop_lsb128};
 pub use moves::{Move, MoveList};
-pub(crate) use position::Undo;
-pub use position::{IllegalMove, InvalidPosition, Position};
+pub use position::{IllegalMove, InvalidPosition, Position, Undo};
 pub use square::{Color, Square};
 pub use wall::{Orientation, Wall};

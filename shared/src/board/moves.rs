@@ -14,6 +14,8 @@ const VERTICAL: u8 = 145;
 impl Move {
     /// One more than the largest index.
     pub const COUNT: usize = 209;
+    /// Fills arrays before they hold moves; never read as one.
+    pub(crate) const UNSET: Self = Self(0);
 
     /// A pawn move to `target`.
     #[inline(always)]

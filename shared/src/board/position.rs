@@ -24,7 +24,7 @@ pub struct Position {
 
 /// What [`Position::undo_move`] needs to take back a move.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Undo {
+pub struct Undo {
     mv: Move,
     from: Square,
     keys: KeyPair,
@@ -269,9 +269,9 @@ impl Position {
         next
     }
 
-    /// Plays a legal move in place; give the result to [`Self::undo_move`] to take it back.
+    /// Plays a move that is known to be legal in place; give the result to [`Self::undo_move`] to take it back.
     #[inline(always)]
-    pub(crate) fn do_move(&mut self, mv: Move) -> Undo {
+    pub fn do_move(&mut self, mv: Move) -> Undo {
         let mover = self.turn;
         let undo = Undo { mv, from: self.pawn(mover), keys: self.keys };
         if let Some(wall) = mv.as_wall() {
@@ -292,9 +292,9 @@ impl Position {
         undo
     }
 
-    /// Takes back the last move.
+    /// Takes back the last move, whose [`Undo`] this is.
     #[inline(always)]
-    pub(crate) fn undo_move(&mut self, undo: Undo) {
+    pub fn undo_move(&mut self, undo: Undo) {
         self.turn = !self.turn;
         self.keys = undo.keys;
         if let Some(wall) = undo.mv.as_wall() {

@@ -120,10 +120,4 @@ impl Wall {
     pub const fn mirrored(self) -> Self {
         Self { orientation: self.orientation, slot: self.row() * 8 + 7 - self.column() }
     }
-
-    /// The four touched squares, as bits.
-    #[inline(always)]
-    pub(crate) const fn touched(self) -> u128 {
-        0x603 << self.anchor().index()
-    }
 }

@@ -4,7 +4,7 @@ use super::shape::{Shapes, gap_play_zone_mask, reachable_mask, slots_touching, s
 use super::walls::{WallHeats, heat_of};
 use super::witness::witness_cuts;
 use super::{CAT_HOT_CM, CorridorAttention, build_corridor_attention};
-use crate::board::{Move, MoveList, Orientation, Position, Wall};
+use crate::board::{Move, Position, Wall};
 use crate::movegen;
 use crate::path::ALL_SQUARES;
 
@@ -145,6 +145,12 @@ impl WallVerdicts {
         })
     }
 
+    /// Whether a wall cuts the opponent's witness path.
+    #[inline(always)]
+    pub(crate) fn is_witness(&self, wall: Wall) -> bool {
+        self.witness[wall.orientation().index()] & wall.bit() != 0
+    }
+
     /// The first rule that speaks about a wall.
     pub(crate) fn reason(&self, wall: Wall) -> Reason {
         let in_set = |set: &[u64; 2]| set[wall.orientation().index()] & wall.bit() != 0;
@@ -206,15 +212,4 @@ fn verdict_on(
             Verdict { mv, heat_cm, shape_bonus_cm: 0, reason: Reason::Pawn }
         }
     }
-}
-
-/// The legal moves that the rules keep, without their reasons: what an inner node of the search needs.
-#[inline]
-pub(crate) fn kept_and_pruned(position: &Position, verdicts: &WallVerdicts, kept: &mut MoveList) -> [u64; 2] {
-    let legal = movegen::legal_walls(position);
-    let searched = verdicts.searched();
-    kept.push_pawns(movegen::pawn_targets(position));
-    kept.push_walls(Orientation::Horizontal, legal[0] & searched[0]);
-    kept.push_walls(Orientation::Vertical, legal[1] & searched[1]);
-    [legal[0] & !searched[0], legal[1] & !searched[1]]
 }

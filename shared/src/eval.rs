@@ -1,0 +1,61 @@
+//! The static evaluation, behind one interface.
+//!
+//! The search hands over the position and both distances, which it keeps up as it goes; an evaluation answers in
+//! centi-squares from the side to move, within ±[`MAX_EVAL_CM`]. Heat is never part of it.
+
+use crate::board::Position;
+use crate::score::Score;
+
+/// No static evaluation is beyond this, so that it can never be mistaken for a win.
+pub const MAX_EVAL_CM: Score = 20_000;
+
+/// What an evaluation may look at, gathered by the search.
+#[derive(Copy, Clone, Debug)]
+pub struct EvalInput<'p> {
+    /// The position. Not finished.
+    pub position: &'p Position,
+    /// Steps to the goal row of the side to move, then of its opponent.
+    pub distance: [u8; 2],
+    /// How many steps of the shortest route have no equal alternative, in the same order.
+    pub forced_steps: [u8; 2],
+}
+
+/// A static evaluation.
+pub trait Evaluation {
+    /// The score of the side to move in cm, within ±[`MAX_EVAL_CM`].
+    fn evaluate(&self, input: &EvalInput<'_>) -> Score;
+}
+
+/// The hand-made evaluation: distances, walls in hand, tempo, bottlenecks.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct HandMade;
+
+/// Being on move, in cm.
+const TEMPO_CM: Score = 45;
+/// A step of difference between the shortest routes, in cm.
+const STEP_CM: Score = 100;
+/// The worth of n walls in hand, in cm: each further one is worth less.
+const WALLS_CM: [Score; 11] = [0, 75, 140, 198, 250, 297, 339, 377, 411, 442, 470];
+/// A step of one's shortest route that has no equal alternative, in cm, for each wall the opponent holds (up to five).
+const FORCED_STEP_CM: Score = 1;
+
+impl Evaluation for HandMade {
+    #[inline]
+    fn evaluate(&self, input: &EvalInput<'_>) -> Score {
+        let position = input.position;
+        let (own, other) = (position.turn(), !position.turn());
+        let [own_walls, other_walls] = [own, other].map(|color| usize::from(position.walls_in_hand(color)));
+        let [own_distance, other_distance] = input.distance.map(Score::from);
+        let [own_forced, other_forced] = input.forced_steps.map(Score::from);
+        let threat =
+            |forced: Score, walls: usize| forced * FORCED_STEP_CM * Score::from(position_count(walls));
+        TEMPO_CM + STEP_CM * (other_distance - own_distance) + WALLS_CM[own_walls] - WALLS_CM[other_walls]
+            + threat(other_forced, own_walls)
+            - threat(own_forced, other_walls)
+    }
+}
+
+/// Walls that count for a threat: five at most.
+fn position_count(walls: usize) -> u8 {
+    u8::try_from(walls.min(5)).unwrap_or(5)
+}

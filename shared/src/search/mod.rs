@@ -1,0 +1,133 @@
+//! The search: negamax alpha-beta with principal-variation search, iterative deepening and aspiration windows over a
+//! shared transposition table, reductions by heat and a quiescence of path shocks.
+//!
+//! A [`Searcher`] is one thread's search: it owns history and caches and borrows a table that any number of searchers
+//! share. It speaks to its owner through a [`SearchHandler`] alone, so that a cluster, a simulator or a terminal can drive
+//! it: progress goes out, stop and new windows come in, and no clock is read here.
+//!
+//! Guarantees: the same table contents, options and handler answers give the same result; a score beyond
+//! [`crate::score::MAX_CM`] is a proof, since a side that seems to lose is searched with *all* its legal moves before that
+//! is believed; a score that comes from a repetition never enters the table; what is not completed is not reported.
+
+mod alphabeta;
+mod history;
+mod iterative;
+mod ordering;
+mod quiescence;
+mod race_cache;
+mod reductions;
+mod routes;
+mod smp;
+mod unit;
+
+pub use alphabeta::Searcher;
+pub use iterative::{IterationReport, RootLine, SearchReport, StoppedBy};
+pub use smp::ThreadPool;
+pub use unit::{UnitOutcome, UnitSpec};
+
+use crate::score::{INFINITE, Score};
+
+/// The deepest line the search follows below its root, in plies.
+pub const MAX_PLY: usize = 128;
+/// The largest depth that may be asked for, in plies.
+pub const MAX_DEPTH: u8 = 100;
+/// The handler is asked about every so many nodes.
+pub const POLL_NODES: u64 = 1_000;
+
+/// Which moves of a node are searched.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub enum PruneMode {
+    /// What the Corridor Attention Table keeps (and everything before a loss is believed).
+    #[default]
+    Cat,
+    /// All legal moves.
+    None,
+}
+
+/// A window of scores, from the side to move.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Scores up to this do not matter.
+    pub alpha: Score,
+    /// Scores from this up do not matter.
+    pub beta: Score,
+}
+
+impl Window {
+    /// Every score.
+    pub const FULL: Self = Self { alpha: -INFINITE, beta: INFINITE };
+
+    /// A null window: is the score above `alpha`?
+    #[must_use]
+    pub const fn null(alpha: Score) -> Self {
+        Self { alpha, beta: alpha + 1 }
+    }
+}
+
+impl std::ops::Neg for Window {
+    type Output = Self;
+
+    /// The same window from the other side, wins at equal height (see [`crate::score::to_child`] for a move further down).
+    fn neg(self) -> Self {
+        Self { alpha: -self.beta, beta: -self.alpha }
+    }
+}
+
+/// What the owner of a search wants from it now.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Directive {
+    /// Go on.
+    Continue,
+    /// Stop as soon as possible; what is not completed is dropped.
+    Stop,
+    /// Go on with another window (units only). What the table learned is kept.
+    Window(Window),
+}
+
+/// The owner of a search.
+pub trait SearchHandler {
+    /// Called about every [`POLL_NODES`] nodes with the nodes visited so far by this call. May block, to pace the search.
+    fn poll(&mut self, nodes: u64) -> Directive;
+
+    /// Called when an iteration of [`Searcher::analyze`] is complete. To stop there is to keep its result.
+    fn iteration(&mut self, _report: &IterationReport) -> Directive {
+        Directive::Continue
+    }
+}
+
+/// A handler that never interferes.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Undisturbed;
+
+impl SearchHandler for Undisturbed {
+    fn poll(&mut self, _nodes: u64) -> Directive {
+        Directive::Continue
+    }
+}
+
+/// When a search ends by itself, and what it answers. Time is the handler's business.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The last iteration, 1..=[`MAX_DEPTH`] plies.
+    pub depth: u8,
+    /// Nodes after which to stop, over all threads.
+    pub nodes: Option<u64>,
+    /// How many best moves get exact scores, at least 1.
+    pub multipv: usize,
+    /// Which moves are searched.
+    pub prune: PruneMode,
+}
+
+impl Limits {
+    /// One line to a depth (clamped to 1..=[`MAX_DEPTH`]) with the default pruning.
+    #[must_use]
+    pub fn depth(depth: u8) -> Self {
+        Self { depth: depth.clamp(1, MAX_DEPTH), nodes: None, multipv: 1, prune: PruneMode::Cat }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::depth(MAX_DEPTH)
+    }
+}

@@ -1,0 +1,142 @@
+//! Quiescence: path shocks are played out, everything else stands pat.
+//!
+//! Noisy are a pawn move that shortens the mover's own route and a wall that lengthens the opponent's. A wall can do so
+//! only if it cuts the opponent's known shortest path, which is the gate; a distance confirms it.
+
+use super::alphabeta::{Search, Value};
+use crate::board::{Color, Move, Orientation, Position, Wall, pop_lsb64, pop_lsb128};
+use crate::movegen;
+use crate::score::{MAX_CM, Score, win_in};
+
+/// Plies of quiescence.
+pub(super) const MAX_QDEPTH: u8 = 6;
+/// Noisy moves tried at a node.
+const MAX_NOISY: usize = 8;
+/// What a noisy move can gain beyond the steps it is known to win, in cm.
+const DELTA_MARGIN_CM: Score = 120;
+
+struct Noisy {
+    moves: [(Move, Score); MAX_NOISY],
+    len: usize,
+}
+
+impl Noisy {
+    /// Keeps the best eight, in order.
+    fn push(&mut self, mv: Move, gain: Score) {
+        let place = self.moves[..self.len].iter().position(|&(_, other)| gain > other).unwrap_or(self.len);
+        if place == MAX_NOISY {
+            return;
+        }
+        self.len = (self.len + 1).min(MAX_NOISY);
+        self.moves[place..self.len].rotate_right(1);
+        self.moves[place] = (mv, gain);
+    }
+}
+
+impl Search<'_> {
+    /// The score of a node at the end of the regular search. `left` is the number of quiescence plies that remain.
+    pub(super) fn quiescence(&mut self, ply: usize, mut alpha: Score, beta: Score, left: u8) -> Value {
+        let position = self.frame(ply).position;
+        if let Some(value) = self.settled(ply, &position) {
+            return value;
+        }
+        let stand_pat = self.evaluate(ply);
+        if stand_pat >= beta || left == 0 || ply + 1 >= self.max_ply() {
+            return Value::of(stand_pat);
+        }
+        let mut best = stand_pat;
+        alpha = alpha.max(stand_pat);
+        let wanted = alpha - stand_pat - DELTA_MARGIN_CM;
+        let noisy = self.noisy_moves(ply, &position, wanted);
+        for &(mv, _) in &noisy.moves[..noisy.len] {
+            self.enter(ply, mv);
+            let score = -self.quiescence(ply + 1, -beta, -alpha, left - 1).score;
+            if self.interrupted() {
+                return Value::of(best);
+            }
+            if score > best {
+                best = score;
+                if score >= beta {
+                    break;
+                }
+                alpha = alpha.max(score);
+            }
+        }
+        Value::of(best)
+    }
+
+    /// A node whose score needs no search: finished, won by the next step, or a race.
+    #[inline]
+    pub(super) fn settled(&mut self, ply: usize, position: &Position) -> Option<Value> {
+        let height = self.height(ply);
+        if position.winner().is_some() {
+            return Some(Value::of(-win_in(height)));
+        }
+        let mover = position.turn();
+        let near = self.frame(ply).routes.of(mover).distance <= 2;
+        if near && movegen::pawn_targets(position) & mover.goal_mask() != 0 {
+            return Some(Value::of(win_in(height + 1)));
+        }
+        if position.in_hand == [0, 0] {
+            let score = self.race_score(position);
+            let height = Score::from(height);
+            return Some(Value::of(match score {
+                win if win > MAX_CM => win - height,
+                loss if loss < -MAX_CM => loss + height,
+                draw => draw,
+            }));
+        }
+        None
+    }
+
+    /// The noisy moves whose known gain is above `wanted` cm, the largest gain first.
+    fn noisy_moves(&self, ply: usize, position: &Position, wanted: Score) -> Noisy {
+        let mut noisy = Noisy { moves: [(Move::UNSET, 0); MAX_NOISY], len: 0 };
+        let side = position.turn();
+        let routes = &self.frame(ply).routes;
+        let own = routes.of(side).distance;
+        if wanted < 2 * 100 {
+            let mut targets = movegen::pawn_targets(position);
+            while targets != 0 {
+                let square = pop_lsb128(&mut targets);
+                let closer = own.saturating_sub(1);
+                if position.passages.within(1 << square, side.goal_mask(), closer) {
+                    noisy.push(Move::pawn(crate::board::Square::from_bit_index(square)), 100);
+                }
+            }
+        }
+        if position.walls_in_hand(side) > 0 {
+            self.noisy_walls(ply, position, wanted, &mut noisy);
+        }
+        noisy
+    }
+
+    fn noisy_walls(&self, ply: usize, position: &Position, wanted: Score, noisy: &mut Noisy) {
+        let side = position.turn();
+        let routes = &self.frame(ply).routes;
+        let (own, other) = (*routes.of(side), *routes.of(!side));
+        let free = movegen::free_slots(position);
+        let gate = [free[0] & other.cuts.horizontal, free[1] & other.cuts.vertical];
+        for orientation in Orientation::BOTH {
+            let mut slots = gate[orientation.index()];
+            while slots != 0 {
+                let wall = Wall::at(orientation, pop_lsb64(&mut slots));
+                let passages = position.passages.with_wall(wall);
+                let distance =
+                    |color: Color| passages.distance(position.pawn(color).bit(), color.goal_mask());
+                let Some(longer) = distance(!side).filter(|&longer| longer > other.distance) else {
+                    continue;
+                };
+                let own_after = if own.cuts.contains(wall) { distance(side) } else { Some(own.distance) };
+                let Some(own_after) = own_after else {
+                    continue;
+                };
+                let gain =
+                    100 * (Score::from(longer - other.distance) - Score::from(own_after - own.distance));
+                if gain > wanted {
+                    noisy.push(Move::wall(wall), gain);
+                }
+            }
+        }
+    }
+}
