@@ -16,8 +16,20 @@ pub struct EvalInput<'p> {
     pub position: &'p Position,
     /// Steps to the goal row of the side to move, then of its opponent.
     pub distance: [u8; 2],
-    /// How many steps of the shortest route have no equal alternative, in the same order.
+    /// How many squares all shortest routes of a side share, in the same order.
     pub forced_steps: [u8; 2],
+}
+
+impl<'p> EvalInput<'p> {
+    /// From a position alone.
+    #[must_use]
+    pub fn of(position: &'p Position) -> Self {
+        let own = position.turn();
+        let routes = [own, !own].map(|color| {
+            position.passages.shortest_route(position.pawn(color), color.goal_mask()).unwrap_or_default()
+        });
+        Self { position, distance: routes.map(|r| r.distance), forced_steps: routes.map(|r| r.forced) }
+    }
 }
 
 /// A static evaluation.

@@ -119,8 +119,8 @@ pub(crate) fn free_slots(position: &Position) -> [u64; 2] {
 
 fn shortest_path_cuts(position: &Position) -> [CutSlots; 2] {
     Color::BOTH.map(|color| {
-        let found = position.passages.shortest_path_cuts(position.pawn(color), color.goal_mask());
-        found.map_or(CutSlots::default(), |(cuts, _)| cuts)
+        let found = position.passages.shortest_route(position.pawn(color), color.goal_mask());
+        found.map_or(CutSlots::default(), |route| route.cuts)
     })
 }
 

@@ -34,6 +34,17 @@ pub(crate) struct CutSlots {
     pub(crate) vertical: u64,
 }
 
+/// A pawn's shortest routes.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ShortestRoute {
+    /// The slots that would cut one (unspecified) of them. A wall elsewhere leaves the distance as it is.
+    pub(crate) cuts: CutSlots,
+    /// Their length in steps.
+    pub(crate) distance: u8,
+    /// How many squares behind the pawn all of them share.
+    pub(crate) forced: u8,
+}
+
 impl Passages {
     /// The board without walls.
     #[inline]
@@ -123,10 +134,9 @@ impl Passages {
         }
     }
 
-    /// The slots that would cut one (unspecified) shortest path from the pawn to the goal, and its length in steps. A
-    /// wall in no such slot leaves the distance as it is.
+    /// The shortest routes from a pawn to the goal, or `None` if there is no way.
     #[inline]
-    pub(crate) fn shortest_path_cuts(self, pawn: Square, goal: u128) -> Option<(CutSlots, u8)> {
+    pub(crate) fn shortest_route(self, pawn: Square, goal: u128) -> Option<ShortestRoute> {
         // Neighbours differ in distance by at most one, so distances modulo 4 are enough to walk back.
         let mut by_distance = [0u128; 4];
         let mut reached = goal;
@@ -141,15 +151,18 @@ impl Passages {
             reached |= frontier;
             steps += 1;
         }
-        let mut cuts = CutSlots::default();
+        let mut route = ShortestRoute { distance: steps, ..ShortestRoute::default() };
         let mut square = pawn;
+        let mut layer = pawn.bit();
         for remaining in (0..steps).rev() {
-            let closer = self.step(square.bit()) & by_distance[usize::from(remaining & 3)];
-            let next = Square::from_bit_index(lsb128(closer));
-            cuts.add_step(square, next);
+            let closer = by_distance[usize::from(remaining & 3)];
+            let next = Square::from_bit_index(lsb128(self.step(square.bit()) & closer));
+            route.cuts.add_step(square, next);
             square = next;
+            layer = self.step(layer) & closer;
+            route.forced += u8::from(layer & (layer - 1) == 0);
         }
-        Some((cuts, steps))
+        Some(route)
     }
 }
 

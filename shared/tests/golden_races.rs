@@ -1,6 +1,6 @@
 //! Pawn races against an independent reference, draws included.
 
-use corridor_shared::race::{RaceResult, RaceTable};
+use corridor_shared::race::{RaceResult, RaceTable, unhindered_win};
 use corridor_shared::{Color, Position};
 use serde::Deserialize;
 
@@ -17,6 +17,7 @@ fn golden_races_match_in_full() {
     let goldens: Vec<Golden> =
         text.lines().map(|line| serde_json::from_str(line).expect("a golden record")).collect();
     assert_eq!(goldens.len(), 320);
+    let mut unhindered = 0;
     for golden in goldens {
         let position: Position = golden.position.parse().expect("a position text");
         let expected = match (golden.winner.as_deref(), golden.plies) {
@@ -25,7 +26,21 @@ fn golden_races_match_in_full() {
             _ => RaceResult::Draw,
         };
         assert_eq!(RaceTable::solve(&position).result(&position), expected, "{}", golden.position);
+        unhindered += u32::from(agrees_when_it_speaks(&position, expected));
     }
+    assert!(unhindered > 100, "the quick answer is worth having: {unhindered} of 320");
+}
+
+/// The quick answer names the winner and no fewer plies than it takes. Whether it spoke.
+fn agrees_when_it_speaks(position: &Position, expected: RaceResult) -> bool {
+    let Some((color, at_most)) = unhindered_win(position) else {
+        return false;
+    };
+    match expected {
+        RaceResult::Win(winner, plies) => assert!(winner == color && plies <= at_most, "{position}"),
+        RaceResult::Draw => panic!("{position} is a draw"),
+    }
+    true
 }
 
 #[test]

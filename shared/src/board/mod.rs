@@ -6,6 +6,8 @@
 mod bits;
 mod moves;
 mod position;
+#[cfg(test)]
+mod properties;
 mod square;
 mod wall;
 mod zobrist;

@@ -125,11 +125,8 @@ fn heat_with_layers<const N: usize>(passages: Passages, pawn: u128, goal: u128) 
     let mut reached = pawn;
     let mut frontier = pawn;
     for from in 0..distance + DELTAS {
-        let weight = if length == 0 {
-            100
-        } else {
-            45 + 55 * (length - u16::try_from(from.min(distance)).ok()?) / length
-        };
+        let behind = length - u16::try_from(from.min(distance)).ok()?;
+        let weight = (55 * behind).checked_div(length).map_or(100, |share| 45 + share);
         // to = length + delta - from must not be negative.
         for delta in from.saturating_sub(distance)..DELTAS {
             let set = frontier & to_goal[distance + delta - from];

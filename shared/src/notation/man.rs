@@ -4,7 +4,15 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::move_text::{self, Grammar};
 use crate::board::{Move, Orientation, Square, Wall};
+
+pub(super) const GRAMMAR: Grammar = Grammar {
+    read: |word, _| Ok((word.parse()?, false)),
+    write: |mv| mv.to_string(),
+    run_together: Some(move_text::suffix_length),
+    preamble: move_text::no_preamble,
+};
 
 /// Why a token is not a move.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +45,14 @@ pub(crate) fn coordinates(file: u8, rank: u8) -> Option<(u8, u8)> {
     let column = file.checked_sub(b'a').filter(|&column| column < 9)?;
     let row = rank.checked_sub(b'1').filter(|&row| row < 9)?;
     Some((column, row))
+}
+
+/// The letter of a wall's orientation.
+pub(crate) const fn letter(orientation: Orientation) -> char {
+    match orientation {
+        Orientation::Horizontal => 'h',
+        Orientation::Vertical => 'v',
+    }
 }
 
 /// The orientation of a wall's letter.
@@ -72,8 +88,11 @@ impl FromStr for Wall {
             .ok_or_else(|| ParseMoveError::new(text, "a wall is a square a1..h8 and 'h' or 'v'"))?;
         let orientation =
             orientation(letter).ok_or_else(|| ParseMoveError::new(text, "a wall ends in 'h' or 'v'"))?;
-        Self::new(orientation, column, row)
-            .ok_or_else(|| ParseMoveError::new(text, "walls run from a1 to h8"))
+        let off_board = match row {
+            8 => "walls run from a1 to h8; one on rank 9 proves another notation (nw or qtp)",
+            _ => "walls run from a1 to h8",
+        };
+        Self::new(orientation, column, row).ok_or_else(|| ParseMoveError::new(text, off_board))
     }
 }
 
@@ -97,11 +116,7 @@ impl fmt::Display for Square {
 
 impl fmt::Display for Wall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = match self.orientation() {
-            Orientation::Horizontal => 'h',
-            Orientation::Vertical => 'v',
-        };
-        write!(f, "{}{letter}", self.anchor())
+        write!(f, "{}{}", self.anchor(), letter(self.orientation()))
     }
 }
 

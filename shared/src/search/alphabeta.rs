@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::history::History;
 use super::ordering::{Candidate, Candidates, Hints, NodeHeat};
-use super::quiescence::MAX_QDEPTH;
+use super::quiescence::{MAX_QDEPTH, RaceCare};
 use super::race_cache::RaceCache;
 use super::reductions::late_move_reduction;
 use super::routes::Routes;
 use super::{Directive, MAX_PLY, POLL_NODES, PruneMode, SearchHandler, Window};
 use crate::board::{Move, Position};
 use crate::cat::CAT_COLD_CM;
-use crate::eval::{EvalInput, Evaluation, HandMade};
+use crate::eval::{Evaluation, HandMade};
 use crate::movegen;
 use crate::score::{Bound, DRAW, INFINITE, MAX_CM, Score, win_in};
 use crate::tt::{Hit, TranspositionTable, score_from_table, score_to_table};
@@ -27,7 +27,7 @@ const REDUCE_WITHOUT_MOVE_DEPTH: i32 = 4;
 pub struct Searcher {
     pub(super) table: Arc<TranspositionTable>,
     pub(super) history: History,
-    races: RaceCache,
+    pub(super) races: RaceCache,
     frames: Vec<Frame>,
     evaluation: HandMade,
 }
@@ -227,21 +227,11 @@ impl<'s> Search<'s> {
         self.searcher.frames[ply].pv.len = 0;
     }
 
-    #[inline]
-    pub(super) fn race_score(&mut self, position: &Position) -> Score {
-        self.searcher.races.score(position)
-    }
-
     /// The static evaluation of a ply, in cm.
     #[inline]
     pub(super) fn evaluate(&self, ply: usize) -> Score {
         let frame = self.frame(ply);
-        let distance = frame.routes.distances(frame.position.turn());
-        self.searcher.evaluation.evaluate(&EvalInput {
-            position: &frame.position,
-            distance,
-            forced_steps: [0; 2],
-        })
+        self.searcher.evaluation.evaluate(&frame.routes.eval_input(&frame.position))
     }
 
     /// The table's key of a ply: what was learned under another prune mode is another position's.
@@ -312,7 +302,8 @@ impl<'s> Search<'s> {
             return self.quiescence(ply, alpha, beta, MAX_QDEPTH);
         }
         let position = self.frame(ply).position;
-        if let Some(value) = self.settled(ply, &position) {
+        let care = if PV { RaceCare::Exact } else { RaceCare::Proven };
+        if let Some(value) = self.settled(ply, &position, care) {
             return value;
         }
         if ply >= self.max_ply() {

@@ -6,7 +6,9 @@
 use super::alphabeta::{Search, Value};
 use crate::board::{Color, Move, Orientation, Position, Wall, pop_lsb64, pop_lsb128};
 use crate::movegen;
-use crate::score::{MAX_CM, Score, win_in};
+use crate::race::unhindered_win;
+use crate::score::{Score, win_in};
+use crate::tt::score_from_table;
 
 /// Plies of quiescence.
 pub(super) const MAX_QDEPTH: u8 = 6;
@@ -14,6 +16,17 @@ pub(super) const MAX_QDEPTH: u8 = 6;
 const MAX_NOISY: usize = 8;
 /// What a noisy move can gain beyond the steps it is known to win, in cm.
 const DELTA_MARGIN_CM: Score = 120;
+
+/// How much a node wants to know about a pawn race.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum RaceCare {
+    /// The winner and the exact number of plies.
+    Exact,
+    /// The winner; the plies may be an upper bound.
+    Proven,
+    /// The winner, if that is cheap: at the leaves a new set of walls is not worth solving.
+    Cheap,
+}
 
 struct Noisy {
     moves: [(Move, Score); MAX_NOISY],
@@ -37,7 +50,7 @@ impl Search<'_> {
     /// The score of a node at the end of the regular search. `left` is the number of quiescence plies that remain.
     pub(super) fn quiescence(&mut self, ply: usize, mut alpha: Score, beta: Score, left: u8) -> Value {
         let position = self.frame(ply).position;
-        if let Some(value) = self.settled(ply, &position) {
+        if let Some(value) = self.settled(ply, &position, RaceCare::Cheap) {
             return value;
         }
         let stand_pat = self.evaluate(ply);
@@ -67,7 +80,7 @@ impl Search<'_> {
 
     /// A node whose score needs no search: finished, won by the next step, or a race.
     #[inline]
-    pub(super) fn settled(&mut self, ply: usize, position: &Position) -> Option<Value> {
+    pub(super) fn settled(&mut self, ply: usize, position: &Position, care: RaceCare) -> Option<Value> {
         let height = self.height(ply);
         if position.winner().is_some() {
             return Some(Value::of(-win_in(height)));
@@ -77,16 +90,23 @@ impl Search<'_> {
         if near && movegen::pawn_targets(position) & mover.goal_mask() != 0 {
             return Some(Value::of(win_in(height + 1)));
         }
-        if position.in_hand == [0, 0] {
-            let score = self.race_score(position);
-            let height = Score::from(height);
-            return Some(Value::of(match score {
-                win if win > MAX_CM => win - height,
-                loss if loss < -MAX_CM => loss + height,
-                draw => draw,
-            }));
+        if position.in_hand != [0, 0] {
+            return None;
         }
-        None
+        let score = self.race_score(position, care)?;
+        Some(Value::of(score_from_table(score, height.into())))
+    }
+
+    /// The score of a position without walls in hand.
+    fn race_score(&mut self, position: &Position, care: RaceCare) -> Option<Score> {
+        let races = &mut self.searcher.races;
+        if care == RaceCare::Exact {
+            return Some(races.score(position));
+        }
+        if let Some((color, plies)) = unhindered_win(position) {
+            return Some(if color == position.turn() { win_in(plies) } else { -win_in(plies) });
+        }
+        races.known(position).or_else(|| (care == RaceCare::Proven).then(|| races.score(position)))
     }
 
     /// The noisy moves whose known gain is above `wanted` cm, the largest gain first.

@@ -37,6 +37,15 @@ impl RaceCache {
         }
     }
 
+    /// The exact score, if the race on these walls is solved already.
+    pub(super) fn known(&self, position: &Position) -> Option<Score> {
+        let walls = Orientation::BOTH.map(|orientation| position.wall_slots(orientation));
+        match &self.slots[Self::slot(walls)] {
+            Some((owner, table)) if *owner == walls => Some(table.score(position)),
+            _ => None,
+        }
+    }
+
     fn slot(walls: [u64; 2]) -> usize {
         let mixed =
             walls[0].wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ walls[1].wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -4,20 +4,12 @@
 //! does not cut.
 
 use crate::board::{Color, Move, Position};
-use crate::path::CutSlots;
-
-/// A side's shortest route.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Route {
-    /// Steps to the goal row.
-    pub(super) distance: u8,
-    /// The slots that cut one shortest path. A wall elsewhere does not change the distance.
-    pub(super) cuts: CutSlots,
-}
+use crate::eval::EvalInput;
+use crate::path::{CutSlots, ShortestRoute};
 
 /// Both sides' routes, White's first.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Routes([Route; 2]);
+pub(super) struct Routes([ShortestRoute; 2]);
 
 impl Routes {
     pub(super) fn fresh(position: &Position) -> Self {
@@ -45,7 +37,7 @@ impl Routes {
     }
 
     #[inline(always)]
-    pub(super) fn of(&self, color: Color) -> &Route {
+    pub(super) fn of(&self, color: Color) -> &ShortestRoute {
         &self.0[color.index()]
     }
 
@@ -55,15 +47,20 @@ impl Routes {
         self.0.map(|route| route.cuts)
     }
 
-    /// Distances of a side and of its opponent, in steps.
+    /// What the evaluation looks at.
     #[inline(always)]
-    pub(super) fn distances(&self, own: Color) -> [u8; 2] {
-        [self.of(own).distance, self.of(!own).distance]
+    pub(super) fn eval_input<'p>(&self, position: &'p Position) -> EvalInput<'p> {
+        let own = position.turn();
+        let [own, other] = [self.of(own), self.of(!own)];
+        EvalInput {
+            position,
+            distance: [own.distance, other.distance],
+            forced_steps: [own.forced, other.forced],
+        }
     }
 }
 
 #[inline]
-fn fresh_route(position: &Position, color: Color) -> Route {
-    let found = position.passages.shortest_path_cuts(position.pawn(color), color.goal_mask());
-    found.map_or(Route::default(), |(cuts, distance)| Route { distance, cuts })
+fn fresh_route(position: &Position, color: Color) -> ShortestRoute {
+    position.passages.shortest_route(position.pawn(color), color.goal_mask()).unwrap_or_default()
 }
