@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{convert, heat, legal, perft};
+use crate::{bench, convert, heat, legal, perft};
 
 /// Corridor analyses Quoridor positions, alone or on a cluster.
 #[derive(Parser)]
@@ -26,4 +26,8 @@ pub(crate) enum Command {
     Convert(convert::Arguments),
     /// Show where walls and steps matter: the Corridor Attention Table
     Heat(heat::Arguments),
+    /// Search fixed positions: the speed, and the build's signature
+    Bench(bench::Arguments),
+    /// Speak UCI over standard input and output
+    Uci,
 }

@@ -3,15 +3,18 @@
 //! Exit codes: 0 done, 1 the work failed, 2 bad usage or bad input. What goes wrong is one line on standard error.
 
 mod args;
+mod bench;
 mod convert;
 mod failure;
 mod heat;
 mod legal;
+mod memory;
 mod out;
 mod perft;
 mod position_args;
 mod processor;
 mod render;
+mod uci;
 mod units;
 
 use std::process::ExitCode;
@@ -40,5 +43,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Perft(arguments) => perft::run(arguments, cli.json),
         Command::Convert(arguments) => convert::run(arguments, cli.json),
         Command::Heat(arguments) => heat::run(arguments, cli.json),
+        Command::Bench(arguments) => bench::run(arguments, cli.json),
+        Command::Uci => uci::run(),
     }
 }

@@ -1,1 +1,13 @@
-//! Placeholder until the first commit of this crate.
+//! The coordinator: takes jobs, cuts them into units of search, leases these to workers and streams what comes back.
+//!
+//! [`cluster`] decides and is pure; [`driver`] owns it and carries out what it says; [`service`] translates;
+//! [`server`] puts it all on a listener.
+
+pub mod cluster;
+pub mod driver;
+pub mod limits;
+pub mod server;
+pub mod service;
+
+pub use cluster::Config;
+pub use server::{Coordinator, StartError};

@@ -1,1 +1,8 @@
-//! Placeholder until the first commit of this crate.
+//! A worker: dials a coordinator, searches the units that it is given on threads of its own, and reports what it finds.
+
+mod backoff;
+pub mod limits;
+mod pool;
+mod session;
+
+pub use session::{Worker, WorkerConfig, WorkerError};

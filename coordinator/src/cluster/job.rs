@@ -1,0 +1,318 @@
+//! One job: what was asked, where it stands, its events and who watches them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use corridor_shared::board::{Move, Position};
+use corridor_shared::cat::{self, Reason, Verdict};
+use corridor_shared::job::{
+    Accepted, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent, JobId, JobSpec,
+    JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StateChange, StoppedBy,
+};
+use corridor_shared::score::WhiteScore;
+
+use super::merge;
+use super::messages::{Effect, WatcherId};
+use super::plan::{Plan, RootMove};
+use crate::limits::{DEFAULT_TIME, FIRST_DEPTH_GRACE, UNWATCHED_TIME};
+
+/// A job, from its acceptance to the day it is forgotten.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) id: JobId,
+    pub(crate) spec: JobSpec,
+    pub(crate) state: JobState,
+    pub(crate) plan: Plan,
+    /// Positions visited by units that have ended.
+    pub(crate) nodes: u64,
+    pub(crate) watchers: BTreeSet<WatcherId>,
+    /// Held by a client; the state tells no more than that nothing runs.
+    pub(crate) paused: bool,
+    /// The state that watchers were told last.
+    told: Option<JobState>,
+    accepted_at: Duration,
+    ended_at: Option<Duration>,
+    unwatched_since: Option<Duration>,
+    log: Vec<Arc<EventRecord>>,
+    /// Root moves that are not searched unless everything else loses.
+    pruned: Vec<RootMove>,
+    /// There is but one legal move: one depth answers.
+    forced: bool,
+    /// Last completed depth, and its moves, best first.
+    depth: u8,
+    lines: Vec<Line>,
+}
+
+impl Job {
+    /// A job that has just been accepted, without events.
+    pub(crate) fn new(id: JobId, spec: JobSpec, now: Duration) -> Self {
+        let moves = root_moves(&spec.position, spec.prune);
+        let forced = moves.kept.len() + moves.pruned.len() == 1;
+        Self {
+            id,
+            state: JobState::Queued,
+            plan: Plan::new(moves.kept.iter().map(root_move), spec.multipv),
+            nodes: 0,
+            watchers: BTreeSet::new(),
+            paused: false,
+            told: None,
+            accepted_at: now,
+            ended_at: None,
+            unwatched_since: None,
+            log: Vec::new(),
+            pruned: moves.pruned.iter().map(root_move).collect(),
+            forced,
+            depth: 0,
+            lines: Vec::new(),
+            spec,
+        }
+    }
+
+    /// The first events: what was accepted, and every heat that a display needs.
+    pub(crate) fn announce(&mut self, effects: &mut Vec<Effect>) {
+        let position = self.spec.position;
+        let moves = root_moves(&position, self.spec.prune);
+        let searched: Vec<Move> = moves.kept.iter().map(|verdict| verdict.mv).collect();
+        let accepted = Accepted {
+            job: self.id,
+            position,
+            kept: moves.kept.iter().map(move_heat).collect(),
+            pruned: moves.pruned.iter().map(move_heat).collect(),
+        };
+        self.emit(JobEvent::Accepted(accepted), effects);
+        self.emit(JobEvent::Heat(board_heat(None, &position)), effects);
+        for mv in searched {
+            self.emit(JobEvent::Heat(board_heat(Some(mv), &position.after(mv))), effects);
+        }
+    }
+
+    /// Appends an event and hands it to whoever watches.
+    pub(crate) fn emit(&mut self, event: JobEvent, effects: &mut Vec<Effect>) {
+        debug_assert!(
+            self.log.last().is_none_or(|last| !last.event.is_last()),
+            "an event after the last one"
+        );
+        let record = Arc::new(EventRecord { seq: self.last_seq() + 1, event });
+        self.log.push(Arc::clone(&record));
+        let deliver = |&watcher| Effect::Deliver { watcher, records: vec![Arc::clone(&record)] };
+        effects.extend(self.watchers.iter().map(deliver));
+    }
+
+    /// Number of the latest event; 0 before the first.
+    pub(crate) fn last_seq(&self) -> u64 {
+        self.log.last().map_or(0, |record| record.seq)
+    }
+
+    /// How many events there are.
+    pub(crate) fn events(&self) -> usize {
+        self.log.len()
+    }
+
+    /// The events after a cursor.
+    pub(crate) fn events_after(&self, seq: u64) -> Vec<Arc<EventRecord>> {
+        let seen = usize::try_from(seq).unwrap_or(usize::MAX);
+        self.log.get(seen..).unwrap_or_default().to_vec()
+    }
+
+    /// Changes the state and says so; what was told already is no event.
+    pub(crate) fn set_state(&mut self, state: JobState, reason: &str, effects: &mut Vec<Effect>) {
+        self.state = state;
+        if self.told.replace(state) == Some(state) {
+            return;
+        }
+        self.emit(JobEvent::State(StateChange { state, reason: reason.to_owned() }), effects);
+    }
+
+    /// A watcher came.
+    pub(crate) fn watched(&mut self, watcher: WatcherId) {
+        self.watchers.insert(watcher);
+        self.unwatched_since = None;
+    }
+
+    /// A watcher left.
+    pub(crate) fn unwatched(&mut self, watcher: WatcherId, now: Duration) {
+        if self.watchers.remove(&watcher) && self.watchers.is_empty() {
+            self.unwatched_since = Some(now);
+        }
+    }
+
+    /// Units of it may be granted.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.state.is_final() && !self.paused
+    }
+
+    /// The depth after which it ends.
+    pub(crate) fn last_depth(&self) -> u8 {
+        if self.forced { 1 } else { self.spec.limits.depth.unwrap_or(MAX_DEPTH) }
+    }
+
+    /// When its time is up. A limit that is shorter than the first depth takes is stretched a little.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        let limits = &self.spec.limits;
+        let unlimited = limits.depth.is_none() && limits.nodes.is_none();
+        let time = limits.time.or(unlimited.then_some(DEFAULT_TIME))?;
+        let grace = if self.depth == 0 { FIRST_DEPTH_GRACE } else { Duration::ZERO };
+        Some(self.accepted_at.saturating_add(time).saturating_add(grace))
+    }
+
+    /// When it is cancelled because nobody watches.
+    pub(crate) fn abandoned_at(&self) -> Option<Duration> {
+        if self.spec.detach { None } else { Some(self.unwatched_since? + UNWATCHED_TIME) }
+    }
+
+    /// Positions that may still be visited when so many are visited by units that run; no limit holds before the first
+    /// depth is complete.
+    pub(crate) fn nodes_left(&self, running: u64) -> Option<u64> {
+        let limit = self.spec.limits.nodes.filter(|_| self.depth > 0)?;
+        Some(limit.saturating_sub(self.nodes).saturating_sub(running))
+    }
+
+    /// Last completed depth.
+    pub(crate) const fn depth(&self) -> u8 {
+        self.depth
+    }
+
+    /// Everything that was searched loses, but not everything was searched: searches the rest as well. Returns whether
+    /// there was a rest. A loss claimed from the kept moves alone would not be a proof.
+    pub(crate) fn widen(&mut self) -> bool {
+        if self.pruned.is_empty() {
+            return false;
+        }
+        self.plan.admit(std::mem::take(&mut self.pruned));
+        true
+    }
+
+    /// Ends an iteration: its results become the job's. Returns why the job ends now, if it does.
+    pub(crate) fn complete_iteration(
+        &mut self,
+        now: Duration,
+        workers: usize,
+        effects: &mut Vec<Effect>,
+    ) -> Option<StoppedBy> {
+        self.plan.finish_iteration();
+        self.depth = self.plan.depth();
+        self.lines = merge::lines(self.plan.candidates(), self.spec.position.turn());
+        let elapsed = self.elapsed(now);
+        if let Some(best) = self.lines.first() {
+            let report = IterationReport {
+                depth: self.depth,
+                best_move: best.mv,
+                score_white: best.score_white,
+                pv: best.pv.clone(),
+                nodes: self.nodes,
+                elapsed,
+                nodes_per_second: per_second(self.nodes, elapsed),
+                workers: u32::try_from(workers).unwrap_or(u32::MAX),
+            };
+            self.emit(JobEvent::Iteration(report), effects);
+        }
+        let proven = |line: &Line| !matches!(line.score_white, WhiteScore::Cm(_));
+        if self.lines.iter().take(self.plan.multipv()).all(proven) {
+            return Some(StoppedBy::Proof);
+        }
+        (self.depth >= self.last_depth()).then_some(StoppedBy::Depth)
+    }
+
+    /// The job's last event. Its plan must hold no leases any more.
+    pub(crate) fn end(&mut self, end: End, now: Duration, effects: &mut Vec<Effect>) {
+        debug_assert!(self.plan.leased_units().next().is_none(), "a lease outlived its job");
+        self.ended_at = Some(now);
+        let event = match end {
+            End::Done(stopped_by) => {
+                self.state = JobState::Done;
+                JobEvent::Done(self.done(stopped_by, now))
+            }
+            End::Failed(failure) => {
+                self.state = JobState::Failed;
+                JobEvent::Error(failure)
+            }
+        };
+        self.emit(event, effects);
+        let finish = |watcher| Effect::Finish { watcher };
+        effects.extend(std::mem::take(&mut self.watchers).into_iter().map(finish));
+    }
+
+    fn done(&self, stopped_by: StoppedBy, now: Duration) -> DoneReport {
+        let best = self.lines.first();
+        let over = |winner| match winner {
+            corridor_shared::Color::White => WhiteScore::WhiteWinsIn(0),
+            corridor_shared::Color::Black => WhiteScore::BlackWinsIn(0),
+        };
+        DoneReport {
+            best_move: best.map(|best| best.mv),
+            score_white: best.map(|best| best.score_white).or_else(|| self.spec.position.winner().map(over)),
+            depth: self.depth,
+            pv: best.map(|best| best.pv.clone()).unwrap_or_default(),
+            nodes: self.nodes,
+            elapsed: self.elapsed(now),
+            lines: self.lines.clone(),
+            stopped_by,
+        }
+    }
+
+    fn elapsed(&self, now: Duration) -> Duration {
+        self.ended_at.unwrap_or(now).saturating_sub(self.accepted_at)
+    }
+
+    pub(crate) fn summary(&self, now: Duration) -> JobSummary {
+        let best = self.lines.first();
+        JobSummary {
+            job: self.id,
+            state: self.state,
+            position: self.spec.position,
+            depth: self.depth,
+            best_move: best.map(|best| best.mv),
+            score_white: best.map(|best| best.score_white),
+            nodes: self.nodes,
+            elapsed: self.elapsed(now),
+            last_seq: self.last_seq(),
+            priority: self.spec.priority,
+        }
+    }
+}
+
+/// How a job ends.
+#[derive(Clone, Debug)]
+pub(crate) enum End {
+    /// With what is known.
+    Done(StoppedBy),
+    /// With a fault.
+    Failed(Failure),
+}
+
+/// Kept and pruned root moves, hottest first.
+fn root_moves(position: &Position, prune: RootPrune) -> cat::SearchMoves {
+    let mut moves = cat::collect_search_moves(position);
+    if prune == RootPrune::None {
+        moves.kept.append(&mut moves.pruned);
+        for verdict in moves.kept.iter_mut().filter(|verdict| !verdict.mv.is_pawn()) {
+            verdict.reason = Reason::All;
+        }
+    }
+    moves.kept.sort_by_key(|verdict| std::cmp::Reverse(verdict.heat_cm + verdict.shape_bonus_cm));
+    moves
+}
+
+fn root_move(verdict: &Verdict) -> RootMove {
+    RootMove {
+        mv: verdict.mv,
+        heat_cm: verdict.heat_cm,
+        order_cm: verdict.heat_cm.saturating_add(verdict.shape_bonus_cm),
+    }
+}
+
+fn move_heat(verdict: &Verdict) -> MoveHeat {
+    MoveHeat { mv: verdict.mv, heat_cm: verdict.heat_cm, reason: verdict.reason.name().to_owned() }
+}
+
+fn board_heat(mv: Option<Move>, position: &Position) -> BoardHeat {
+    let attention = cat::build_corridor_attention(position);
+    BoardHeat { mv, cat_display: attention.display(), cat_search: attention.search }
+}
+
+/// A rate, rounded down; everything counts as at least a millisecond.
+fn per_second(nodes: u64, elapsed: Duration) -> u64 {
+    let micros = elapsed.as_micros().max(1_000);
+    u64::try_from(u128::from(nodes) * 1_000_000 / micros).unwrap_or(u64::MAX)
+}

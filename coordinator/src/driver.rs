@@ -1,0 +1,325 @@
+//! The sole owner of the cluster: a task with a bounded mailbox that feeds events into the state machine and carries out
+//! what it says.
+//!
+//! It never waits for anybody. A worker whose outbox is full counts as lost; a watcher whose backlog is full is dropped
+//! with a reason. So nothing that a peer does, or fails to do, delays anybody else.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use corridor_shared::job::{EventRecord, JobId, JobSpec, Registration, Terms, WorkerId};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+
+use crate::cluster::{
+    Answer, Cluster, Command, Config, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays,
+};
+use crate::limits::{MAILBOX, WATCHER_BACKLOG, WORKER_OUTBOX};
+
+/// Watchers that have silently left are noticed this often.
+const SWEEP: Duration = Duration::from_secs(1);
+/// Messages taken from the mailbox before timers are looked at again.
+const BATCH: usize = 256;
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AskError {
+    /// The cluster said no.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The coordinator shuts down.
+    #[error("the coordinator is shutting down")]
+    Closed,
+}
+
+/// Why a stream of events ended before the job did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped(pub String);
+
+enum Message {
+    Event(Event),
+    Ask { question: Question, answer: oneshot::Sender<Result<Answer, Refusal>> },
+    Watcher { watcher: WatcherId, sink: WatcherSink },
+    Outbox { worker: WorkerId, outbox: mpsc::Sender<Command> },
+}
+
+struct WatcherSink {
+    batches: mpsc::Sender<Vec<Arc<EventRecord>>>,
+    dropped: Arc<OnceLock<Dropped>>,
+}
+
+/// A stream of a job's events.
+#[derive(Debug)]
+pub struct EventStream {
+    batches: mpsc::Receiver<Vec<Arc<EventRecord>>>,
+    dropped: Arc<OnceLock<Dropped>>,
+}
+
+impl EventStream {
+    /// The next events, in order; `Ok(None)` when the job has ended and all were seen.
+    ///
+    /// # Errors
+    /// The watcher was too slow, or the coordinator shut down.
+    pub async fn next(&mut self) -> Result<Option<Vec<Arc<EventRecord>>>, Dropped> {
+        match self.batches.recv().await {
+            Some(batch) => Ok(Some(batch)),
+            None => self.dropped.get().map_or(Ok(None), |dropped| Err(dropped.clone())),
+        }
+    }
+}
+
+/// A way to talk to the driver. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    mailbox: mpsc::Sender<Message>,
+    last_watcher: Arc<AtomicU64>,
+    last_worker: Arc<AtomicU64>,
+}
+
+impl std::fmt::Debug for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Event(_) => "Event",
+            Self::Ask { .. } => "Ask",
+            Self::Watcher { .. } => "Watcher",
+            Self::Outbox { .. } => "Outbox",
+        })
+    }
+}
+
+impl Handle {
+    async fn send(&self, message: Message) -> Result<(), AskError> {
+        self.mailbox.send(message).await.map_err(|_| AskError::Closed)
+    }
+
+    /// Asks and waits for the answer.
+    ///
+    /// # Errors
+    /// The cluster refuses, or the coordinator shuts down.
+    pub async fn ask(&self, question: Question) -> Result<Answer, AskError> {
+        let (answer, answered) = oneshot::channel();
+        self.send(Message::Ask { question, answer }).await?;
+        Ok(answered.await.map_err(|_| AskError::Closed)??)
+    }
+
+    /// Submits a job and watches it from its first event on.
+    ///
+    /// # Errors
+    /// As [`Handle::ask`].
+    pub async fn analyze(&self, spec: JobSpec) -> Result<EventStream, AskError> {
+        let (watcher, stream) = self.new_watcher().await?;
+        self.ask(Question::Submit { spec: Box::new(spec), watcher: Some(watcher) }).await?;
+        Ok(stream)
+    }
+
+    /// Watches a job from a cursor on.
+    ///
+    /// # Errors
+    /// As [`Handle::ask`].
+    pub async fn watch(&self, job: JobId, after_seq: u64) -> Result<EventStream, AskError> {
+        let (watcher, stream) = self.new_watcher().await?;
+        self.ask(Question::Watch { job, watcher, after_seq }).await?;
+        Ok(stream)
+    }
+
+    async fn new_watcher(&self) -> Result<(WatcherId, EventStream), AskError> {
+        let watcher = WatcherId(self.last_watcher.fetch_add(1, Ordering::Relaxed) + 1);
+        let (batches, received) = mpsc::channel(WATCHER_BACKLOG);
+        let dropped = Arc::new(OnceLock::new());
+        let sink = WatcherSink { batches, dropped: Arc::clone(&dropped) };
+        self.send(Message::Watcher { watcher, sink }).await?;
+        Ok((watcher, EventStream { batches: received, dropped }))
+    }
+
+    /// Registers a worker. Its commands come through the receiver, which ends when the session must.
+    ///
+    /// # Errors
+    /// As [`Handle::ask`].
+    pub async fn register(
+        &self,
+        registration: Registration,
+    ) -> Result<(Terms, mpsc::Receiver<Command>), AskError> {
+        let worker = WorkerId(self.last_worker.fetch_add(1, Ordering::Relaxed) + 1);
+        let (outbox, commands) = mpsc::channel(WORKER_OUTBOX);
+        self.send(Message::Outbox { worker, outbox }).await?;
+        match self.ask(Question::Register { worker, registration }).await? {
+            Answer::Terms(terms) => Ok((terms, commands)),
+            _ => Err(AskError::Closed),
+        }
+    }
+
+    /// Passes on what a worker says.
+    ///
+    /// # Errors
+    /// The coordinator shuts down.
+    pub async fn worker_says(&self, worker: WorkerId, says: WorkerSays) -> Result<(), AskError> {
+        self.send(Message::Event(Event::Worker { worker, says })).await
+    }
+}
+
+/// A driver that has not started, and the way to talk to it.
+#[must_use]
+pub fn new(config: Config) -> (Driver, Handle) {
+    let (mailbox, messages) = mpsc::channel(MAILBOX);
+    let driver = Driver {
+        cluster: Cluster::new(config),
+        messages,
+        started: Instant::now(),
+        tickets: BTreeMap::new(),
+        last_ticket: 0,
+        outboxes: BTreeMap::new(),
+        watchers: BTreeMap::new(),
+        effects: Vec::new(),
+    };
+    let handle = Handle {
+        mailbox,
+        last_watcher: Arc::new(AtomicU64::new(0)),
+        last_worker: Arc::new(AtomicU64::new(0)),
+    };
+    (driver, handle)
+}
+
+/// See the module.
+pub struct Driver {
+    cluster: Cluster,
+    messages: mpsc::Receiver<Message>,
+    started: Instant,
+    tickets: BTreeMap<Ticket, oneshot::Sender<Result<Answer, Refusal>>>,
+    last_ticket: u64,
+    outboxes: BTreeMap<WorkerId, mpsc::Sender<Command>>,
+    watchers: BTreeMap<WatcherId, WatcherSink>,
+    effects: Vec<Effect>,
+}
+
+impl Driver {
+    /// Runs until told to stop.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let mut sweep = tokio::time::interval(SWEEP);
+        sweep.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut batch = Vec::with_capacity(BATCH);
+        loop {
+            let wake = self.cluster.next_wake().map(|at| self.started + at);
+            let due = async {
+                match wake {
+                    Some(at) => tokio::time::sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => break,
+                received = self.messages.recv_many(&mut batch, BATCH) => {
+                    if received == 0 {
+                        break;
+                    }
+                    for message in batch.drain(..) {
+                        self.take(message);
+                    }
+                }
+                () = due => self.step(Event::Tick),
+                _ = sweep.tick() => self.sweep(),
+            }
+        }
+        for sink in self.watchers.values() {
+            let reason = "the coordinator is shutting down; watch the job again later".to_owned();
+            // Only the first reason counts.
+            let _ = sink.dropped.set(Dropped(reason));
+        }
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Event(event) => self.step(event),
+            Message::Ask { question, answer } => {
+                self.last_ticket += 1;
+                let ticket = Ticket(self.last_ticket);
+                self.tickets.insert(ticket, answer);
+                self.step(Event::Ask { ticket, question });
+            }
+            Message::Watcher { watcher, sink } => {
+                self.watchers.insert(watcher, sink);
+            }
+            Message::Outbox { worker, outbox } => {
+                self.outboxes.insert(worker, outbox);
+            }
+        }
+    }
+
+    fn step(&mut self, event: Event) {
+        let mut pending = vec![event];
+        while let Some(event) = pending.pop() {
+            let mut effects = std::mem::take(&mut self.effects);
+            self.cluster.step(self.started.elapsed(), event, &mut effects);
+            for effect in effects.drain(..) {
+                pending.extend(self.carry_out(effect));
+            }
+            self.effects = effects;
+        }
+    }
+
+    /// Carries out an effect. What goes wrong with it comes back as an event.
+    fn carry_out(&mut self, effect: Effect) -> Option<Event> {
+        match effect {
+            Effect::Answer { ticket, answer } => {
+                if let Some(asker) = self.tickets.remove(&ticket) {
+                    // Whoever asked may have left.
+                    let _ = asker.send(answer);
+                }
+                None
+            }
+            Effect::Send { worker, command } => self.send(worker, command),
+            Effect::Disconnect { worker, reason } => {
+                info!(%worker, %reason, "worker left");
+                self.outboxes.remove(&worker);
+                None
+            }
+            Effect::Deliver { watcher, records } => self.deliver(watcher, records),
+            Effect::Finish { watcher } => {
+                self.watchers.remove(&watcher);
+                None
+            }
+        }
+    }
+
+    fn send(&mut self, worker: WorkerId, command: Command) -> Option<Event> {
+        let fault = self.outboxes.get(&worker)?.try_send(command).err()?;
+        let reason = match fault {
+            mpsc::error::TrySendError::Full(_) => format!("worker_outbox {WORKER_OUTBOX} is full"),
+            mpsc::error::TrySendError::Closed(_) => "its session has ended".to_owned(),
+        };
+        Some(Event::Worker { worker, says: WorkerSays::Gone { reason } })
+    }
+
+    fn deliver(&mut self, watcher: WatcherId, records: Vec<Arc<EventRecord>>) -> Option<Event> {
+        let sink = self.watchers.get(&watcher)?;
+        let fault = sink.batches.try_send(records).err()?;
+        if matches!(fault, mpsc::error::TrySendError::Full(_)) {
+            let reason = format!("too slow: watcher_backlog {WATCHER_BACKLOG} is full");
+            warn!(watcher = watcher.0, %reason, "watcher dropped");
+            let _ = sink.dropped.set(Dropped(reason));
+        }
+        self.watchers.remove(&watcher);
+        Some(Event::Unwatch { watcher })
+    }
+
+    /// Notices watchers that have left without a word, and refused workers.
+    fn sweep(&mut self) {
+        let left: Vec<WatcherId> =
+            self.watchers.iter().filter(|(_, sink)| sink.batches.is_closed()).map(|(&id, _)| id).collect();
+        for watcher in left {
+            debug!(watcher = watcher.0, "watcher left");
+            self.watchers.remove(&watcher);
+            self.step(Event::Unwatch { watcher });
+        }
+        let gone: Vec<WorkerId> =
+            self.outboxes.iter().filter(|(_, outbox)| outbox.is_closed()).map(|(&id, _)| id).collect();
+        for worker in gone {
+            self.outboxes.remove(&worker);
+            let reason = "its session has ended".to_owned();
+            self.step(Event::Worker { worker, says: WorkerSays::Gone { reason } });
+        }
+    }
+}

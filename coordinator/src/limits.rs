@@ -1,0 +1,71 @@
+//! Every limit of the coordinator, named. Past one: an error that names it, never a crash, a stall or silent loss.
+
+use std::time::Duration;
+
+pub use corridor_proto::limits::{MAX_MESSAGE_BYTES, MAX_PLIES, MAX_TEXT_BYTES};
+
+/// Jobs that have not ended (`max_open_jobs`).
+pub const MAX_OPEN_JOBS: usize = 1_024;
+
+/// Ended jobs whose events can still be watched (`retained_jobs`); the oldest is forgotten first.
+pub const RETAINED_JOBS: usize = 256;
+
+/// Positions of one job (`max_positions_per_job`); an analysis has one, a book job many.
+pub const MAX_POSITIONS_PER_JOB: usize = 100_000;
+
+/// Events of one job (`max_events_per_job`): more than the deepest analysis of the widest position has.
+pub const MAX_EVENTS_PER_JOB: usize = 65_536;
+
+/// Watchers of all jobs together (`max_watchers`).
+pub const MAX_WATCHERS: usize = 4_096;
+
+/// Batches of events that wait for a slow watcher before it is dropped (`watcher_backlog`).
+pub const WATCHER_BACKLOG: usize = 1_024;
+
+/// Messages that wait for the driver (`mailbox`); senders wait when it is full.
+pub const MAILBOX: usize = 4_096;
+
+/// Messages that wait for one worker before it counts as lost (`worker_outbox`).
+pub const WORKER_OUTBOX: usize = 4_096;
+
+/// Connected workers (`max_workers`).
+pub const MAX_WORKERS: usize = 4_096;
+
+/// Units that one worker searches at once (`max_slots`).
+pub const MAX_SLOTS: u32 = 1_024;
+
+/// Units that wait at a worker beyond its slots, so that no thread waits for a message (`lookahead`).
+pub const LOOKAHEAD: usize = 1;
+
+/// Failures of one unit before its job fails (`max_unit_failures`).
+pub const MAX_UNIT_FAILURES: u32 = 3;
+
+/// Exact lines of one job (`max_multipv`): no position has more moves.
+pub const MAX_MULTIPV: u16 = 136;
+
+/// Jobs in one answer of List (`max_listed_jobs`).
+pub const MAX_LISTED_JOBS: usize = 1_000;
+
+/// Without any limit, a job stops after this time (`default_time`).
+pub const DEFAULT_TIME: Duration = Duration::from_secs(30);
+
+/// An interactive job is cancelled this long after its last watcher left (`unwatched_time`).
+pub const UNWATCHED_TIME: Duration = Duration::from_secs(30);
+
+/// A time limit too short for the first depth is stretched by at most this (`first_depth_grace`).
+pub const FIRST_DEPTH_GRACE: Duration = Duration::from_secs(1);
+
+/// How long a lease lasts without a sign of life, unless told otherwise (`lease`).
+pub const DEFAULT_LEASE: Duration = Duration::from_secs(10);
+
+/// A new session must register within this time (`register_time`).
+pub const REGISTER_TIME: Duration = Duration::from_secs(5);
+
+/// A connection that does not answer a keepalive for this long is closed (`keepalive_timeout`).
+pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// How often a quiet connection is asked for a sign of life (`keepalive_interval`).
+pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(8);
+
+/// How long a drain waits for streams to end (`drain_time`).
+pub const DRAIN_TIME: Duration = Duration::from_secs(5);

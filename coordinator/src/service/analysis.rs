@@ -1,0 +1,154 @@
+//! `corridor.v1.Analysis`.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use corridor_proto::convert::{event_to_wire, job_summary_to_wire, spec_from_wire, worker_summary_to_wire};
+use corridor_proto::v1;
+use corridor_shared::job::{JobId, JobSpec, JobSummary};
+use futures_util::Stream;
+use futures_util::stream::{self, StreamExt};
+use tonic::{Request, Response, Status};
+
+use super::{dropped, malformed, unanswered, wrong_answer};
+use crate::cluster::{Answer, Question};
+use crate::driver::{EventStream, Handle};
+use crate::limits::MAX_LISTED_JOBS;
+
+/// Jobs and their events.
+#[derive(Clone, Debug)]
+pub struct AnalysisService {
+    cluster: Handle,
+}
+
+type Events<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+impl AnalysisService {
+    /// A service in front of a driver.
+    #[must_use]
+    pub fn new(cluster: Handle) -> Self {
+        Self { cluster }
+    }
+
+    async fn act(&self, question: Question) -> Result<(), Status> {
+        self.cluster.ask(question).await.map(|_| ()).map_err(|error| unanswered(&error))
+    }
+
+    async fn jobs(&self, question: Question) -> Result<Vec<JobSummary>, Status> {
+        match self.cluster.ask(question).await.map_err(|error| unanswered(&error))? {
+            Answer::Jobs(jobs) => Ok(jobs),
+            _ => Err(wrong_answer()),
+        }
+    }
+}
+
+/// The job that a request describes, with the trace context that came along.
+fn decode_spec<T>(
+    request: &Request<T>,
+    spec: impl Fn(&T) -> Option<&v1::JobSpec>,
+) -> Result<JobSpec, Status> {
+    // A W3C trace context has 55 characters; what is no such thing is not passed on.
+    let traceparent = request.metadata().get("traceparent").and_then(|value| value.to_str().ok());
+    let traceparent = traceparent.filter(|text| text.len() == 55).map(Arc::from);
+    spec_from_wire(spec(request.get_ref()), traceparent, "spec").map_err(|error| malformed(&error))
+}
+
+/// A job's events for the wire, one message each.
+fn encode<T: Send + 'static>(events: EventStream, wrap: fn(v1::Event) -> T) -> Events<T> {
+    let batches = stream::unfold(Some(events), move |events| async move {
+        let mut events = events?;
+        match events.next().await {
+            Ok(None) => None,
+            Ok(Some(batch)) => {
+                let messages: Vec<_> = batch.iter().map(|record| Ok(wrap(event_to_wire(record)))).collect();
+                Some((messages, Some(events)))
+            }
+            Err(reason) => Some((vec![Err(dropped(reason))], None)),
+        }
+    });
+    Box::pin(batches.map(stream::iter).flatten())
+}
+
+#[tonic::async_trait]
+impl v1::analysis_server::Analysis for AnalysisService {
+    type AnalyzeStream = Events<v1::AnalyzeResponse>;
+    type WatchStream = Events<v1::WatchResponse>;
+
+    async fn analyze(
+        &self,
+        request: Request<v1::AnalyzeRequest>,
+    ) -> Result<Response<Self::AnalyzeStream>, Status> {
+        let spec = decode_spec(&request, |request| request.spec.as_ref())?;
+        let events = self.cluster.analyze(spec).await.map_err(|error| unanswered(&error))?;
+        Ok(Response::new(encode(events, |event| v1::AnalyzeResponse { event: Some(event) })))
+    }
+
+    async fn submit(
+        &self,
+        request: Request<v1::SubmitRequest>,
+    ) -> Result<Response<v1::SubmitResponse>, Status> {
+        let spec = Box::new(decode_spec(&request, |request| request.spec.as_ref())?);
+        let question = Question::Submit { spec, watcher: None };
+        match self.cluster.ask(question).await.map_err(|error| unanswered(&error))? {
+            Answer::Job(job) => Ok(Response::new(v1::SubmitResponse { job: job.0 })),
+            _ => Err(wrong_answer()),
+        }
+    }
+
+    async fn get(&self, request: Request<v1::GetRequest>) -> Result<Response<v1::GetResponse>, Status> {
+        let jobs = self.jobs(Question::Get(JobId(request.get_ref().job))).await?;
+        let summary = jobs.first().map(job_summary_to_wire);
+        Ok(Response::new(v1::GetResponse { summary }))
+    }
+
+    async fn list(&self, request: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
+        let v1::ListRequest { limit, before } = *request.get_ref();
+        let limit = match usize::try_from(limit).unwrap_or(usize::MAX) {
+            0 => MAX_LISTED_JOBS,
+            limit => limit.min(MAX_LISTED_JOBS),
+        };
+        let before = (before != 0).then_some(JobId(before));
+        let jobs = self.jobs(Question::List { limit, before }).await?;
+        Ok(Response::new(v1::ListResponse { jobs: jobs.iter().map(job_summary_to_wire).collect() }))
+    }
+
+    async fn watch(&self, request: Request<v1::WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
+        let v1::WatchRequest { job, after_seq } = *request.get_ref();
+        let events = self.cluster.watch(JobId(job), after_seq).await.map_err(|error| unanswered(&error))?;
+        Ok(Response::new(encode(events, |event| v1::WatchResponse { event: Some(event) })))
+    }
+
+    async fn cancel(
+        &self,
+        request: Request<v1::CancelRequest>,
+    ) -> Result<Response<v1::CancelResponse>, Status> {
+        self.act(Question::Cancel(JobId(request.get_ref().job))).await?;
+        Ok(Response::new(v1::CancelResponse {}))
+    }
+
+    async fn pause(&self, request: Request<v1::PauseRequest>) -> Result<Response<v1::PauseResponse>, Status> {
+        self.act(Question::Pause(JobId(request.get_ref().job))).await?;
+        Ok(Response::new(v1::PauseResponse {}))
+    }
+
+    async fn resume(
+        &self,
+        request: Request<v1::ResumeRequest>,
+    ) -> Result<Response<v1::ResumeResponse>, Status> {
+        self.act(Question::Resume(JobId(request.get_ref().job))).await?;
+        Ok(Response::new(v1::ResumeResponse {}))
+    }
+
+    async fn workers(
+        &self,
+        _request: Request<v1::WorkersRequest>,
+    ) -> Result<Response<v1::WorkersResponse>, Status> {
+        match self.cluster.ask(Question::Workers).await.map_err(|error| unanswered(&error))? {
+            Answer::Workers(workers) => {
+                let workers = workers.iter().map(worker_summary_to_wire).collect();
+                Ok(Response::new(v1::WorkersResponse { workers }))
+            }
+            _ => Err(wrong_answer()),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! `corridor.v1.Fleet`.
+
+use std::pin::Pin;
+
+use corridor_proto::convert::{
+    heartbeat_from_wire, registration_from_wire, report_from_wire, terms_to_wire, unit_to_wire,
+    window_to_wire,
+};
+use corridor_proto::v1;
+use corridor_shared::job::{Attempt, UnitId, WorkerId};
+use futures_util::Stream;
+use futures_util::stream::{self, StreamExt};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tonic::{Request, Response, Status, Streaming};
+use tracing::warn;
+
+use super::{malformed, unanswered};
+use crate::cluster::{Command, WorkerSays};
+use crate::driver::Handle;
+use crate::limits::REGISTER_TIME;
+
+/// The conversations with workers.
+#[derive(Clone, Debug)]
+pub struct FleetService {
+    cluster: Handle,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+type Commands = Pin<Box<dyn Stream<Item = Result<v1::SessionResponse, Status>> + Send>>;
+
+impl FleetService {
+    /// A service in front of a driver. Conversations run as tasks of the tracker and end with the token.
+    #[must_use]
+    pub fn new(cluster: Handle, tasks: TaskTracker, stop: CancellationToken) -> Self {
+        Self { cluster, tasks, stop }
+    }
+}
+
+/// What a new session says first.
+async fn register(messages: &mut Streaming<v1::SessionRequest>) -> Result<v1::Register, Status> {
+    use v1::session_request::Kind;
+    let first = tokio::time::timeout(REGISTER_TIME, messages.message());
+    let first = first.await.map_err(|_| Status::deadline_exceeded("register_time has passed"))??;
+    match first.and_then(|message| message.kind) {
+        Some(Kind::Register(register)) => Ok(register),
+        _ => Err(Status::failed_precondition("kind: the first message must be `register`")),
+    }
+}
+
+/// What a message of a worker means; `None` for what has no meaning now.
+fn decode(message: v1::SessionRequest) -> Option<WorkerSays> {
+    use v1::session_request::Kind;
+    match message.kind? {
+        Kind::Register(_) => None,
+        Kind::Heartbeat(heartbeat) => Some(WorkerSays::Heartbeat(heartbeat_from_wire(&heartbeat))),
+        Kind::Result(result) => {
+            let (unit, attempt) = (UnitId(result.unit), Attempt(result.attempt));
+            // A result that does not read is a failure of its unit, not of its worker.
+            Some(match report_from_wire(&result) {
+                Ok(report) => WorkerSays::Report(report),
+                Err(error) => WorkerSays::Failed { unit, attempt, message: error.to_string() },
+            })
+        }
+        Kind::Failed(failed) => Some(WorkerSays::Failed {
+            unit: UnitId(failed.unit),
+            attempt: Attempt(failed.attempt),
+            message: failed.message,
+        }),
+        Kind::Draining(_) => Some(WorkerSays::Draining),
+    }
+}
+
+fn encode(command: Command) -> v1::SessionResponse {
+    use v1::session_response::Kind;
+    let kind = match command {
+        Command::Grant(unit) => Kind::Grant(v1::Grant { unit: Some(unit_to_wire(&unit)) }),
+        Command::Window { unit, attempt, window } => Kind::Window(v1::WindowUpdate {
+            unit: unit.0,
+            attempt: attempt.0,
+            window: Some(window_to_wire(window)),
+        }),
+        Command::Cancel { unit, attempt } => {
+            Kind::Cancel(v1::CancelUnit { unit: unit.0, attempt: attempt.0 })
+        }
+        Command::LeaseLost { unit, attempt } => {
+            Kind::LeaseLost(v1::LeaseLost { unit: unit.0, attempt: attempt.0 })
+        }
+    };
+    v1::SessionResponse { kind: Some(kind) }
+}
+
+/// Passes on what a worker says until it has nothing more to say. However it ends, the cluster hears of it.
+async fn listen(
+    cluster: Handle,
+    worker: WorkerId,
+    mut messages: Streaming<v1::SessionRequest>,
+    stop: CancellationToken,
+) {
+    let reason = loop {
+        let message = tokio::select! {
+            () = stop.cancelled() => break "the coordinator is shutting down".to_owned(),
+            message = messages.message() => message,
+        };
+        match message {
+            Ok(None) => break "it has closed its session".to_owned(),
+            Err(status) => break format!("its session broke: {}", status.message()),
+            Ok(Some(message)) => match decode(message) {
+                Some(says) => {
+                    if cluster.worker_says(worker, says).await.is_err() {
+                        return;
+                    }
+                }
+                None => warn!(%worker, "a message without meaning was ignored"),
+            },
+        }
+    };
+    // The driver may be gone already, and then nobody needs to know.
+    let _ = cluster.worker_says(worker, WorkerSays::Gone { reason }).await;
+}
+
+#[tonic::async_trait]
+impl v1::fleet_server::Fleet for FleetService {
+    type SessionStream = Commands;
+
+    async fn session(
+        &self,
+        request: Request<Streaming<v1::SessionRequest>>,
+    ) -> Result<Response<Commands>, Status> {
+        let mut messages = request.into_inner();
+        let registration =
+            registration_from_wire(register(&mut messages).await?).map_err(|error| malformed(&error))?;
+        let (terms, commands) =
+            self.cluster.register(registration).await.map_err(|error| unanswered(&error))?;
+        let listening = listen(self.cluster.clone(), terms.worker, messages, self.stop.clone());
+        self.tasks.spawn(listening);
+
+        let registered =
+            v1::SessionResponse { kind: Some(v1::session_response::Kind::Registered(terms_to_wire(terms))) };
+        let rest = stream::unfold(commands, |mut commands| async move {
+            let command = commands.recv().await?;
+            Some((Ok(encode(command)), commands))
+        });
+        Ok(Response::new(Box::pin(stream::iter([Ok(registered)]).chain(rest))))
+    }
+}

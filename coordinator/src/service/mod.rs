@@ -1,0 +1,47 @@
+//! The gRPC services: decode, send to the driver, encode. No decisions are made here.
+
+mod analysis;
+mod fleet;
+mod positions;
+
+use tonic::Status;
+
+pub use analysis::AnalysisService;
+pub use fleet::FleetService;
+pub use positions::PositionsService;
+
+use corridor_proto::convert::ConvertError;
+
+use crate::cluster::Refusal;
+use crate::driver::{AskError, Dropped};
+
+/// A request that does not convert.
+fn malformed(error: &ConvertError) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+/// A question without an answer.
+fn unanswered(error: &AskError) -> Status {
+    let text = error.to_string();
+    match error {
+        AskError::Closed => Status::unavailable(text),
+        AskError::Refused(refusal) => match refusal {
+            Refusal::NotFound(_) => Status::not_found(text),
+            Refusal::Invalid(_) => Status::invalid_argument(text),
+            Refusal::Exhausted(_) => Status::resource_exhausted(text),
+            Refusal::Precondition(_) => Status::failed_precondition(text),
+            Refusal::AlreadyExists(_) => Status::already_exists(text),
+            Refusal::Unsupported(_) => Status::unimplemented(text),
+        },
+    }
+}
+
+/// A stream that ended early.
+fn dropped(reason: Dropped) -> Status {
+    Status::aborted(reason.0)
+}
+
+/// An answer of another kind than the question's.
+fn wrong_answer() -> Status {
+    Status::internal("the answer does not fit the question")
+}

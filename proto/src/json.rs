@@ -1,0 +1,242 @@
+//! The JSON form of events: compact, one object an event, names and order of fields as documented for the command line.
+
+use corridor_shared::board::Move;
+use corridor_shared::job::{self, EventRecord, JobEvent};
+use corridor_shared::score::WhiteScore;
+use serde::{Serialize, Serializer};
+
+use crate::convert::millis;
+
+/// An event on one line, without the line's end.
+///
+/// # Errors
+/// Only when the serializer itself fails, which these types give it no reason to.
+pub fn event_line(record: &EventRecord) -> Result<String, serde_json::Error> {
+    serde_json::to_string(&EventView::new(record))
+}
+
+/// A score as JSON sees it: `{"cm":120}`, `{"white_wins_in":9}` or `{"black_wins_in":16}`.
+#[derive(Copy, Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScoreView {
+    /// Centi-squares.
+    Cm(i32),
+    /// White has a proven win in so many plies.
+    WhiteWinsIn(u16),
+    /// Black has a proven win in so many plies.
+    BlackWinsIn(u16),
+}
+
+impl From<WhiteScore> for ScoreView {
+    fn from(score: WhiteScore) -> Self {
+        match score {
+            WhiteScore::Cm(cm) => Self::Cm(cm),
+            WhiteScore::WhiteWinsIn(plies) => Self::WhiteWinsIn(plies),
+            WhiteScore::BlackWinsIn(plies) => Self::BlackWinsIn(plies),
+        }
+    }
+}
+
+/// A move as JSON sees it: its `man` text.
+#[derive(Copy, Clone, Debug)]
+struct Text(Move);
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+fn texts(moves: &[Move]) -> Vec<Text> {
+    moves.iter().copied().map(Text).collect()
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum EventView<'a> {
+    Accepted {
+        job: u64,
+        position: String,
+        turn: &'static str,
+        kept: Vec<HeatView<'a>>,
+        pruned: Vec<HeatView<'a>>,
+        seq: u64,
+    },
+    Heat {
+        #[serde(rename = "move")]
+        mv: Option<Text>,
+        cat_display: &'a [u16],
+        cat_search: &'a [u16],
+        seq: u64,
+    },
+    State {
+        state: &'static str,
+        reason: &'a str,
+        seq: u64,
+    },
+    Move {
+        #[serde(rename = "move")]
+        mv: Text,
+        depth: u8,
+        score_white: ScoreView,
+        bound: &'static str,
+        pv: Vec<Text>,
+        nodes: u64,
+        heat_cm: u16,
+        worker: &'a str,
+        seq: u64,
+    },
+    Iteration {
+        depth: u8,
+        best_move: Text,
+        score_white: ScoreView,
+        pv: Vec<Text>,
+        nodes: u64,
+        elapsed_ms: u64,
+        nodes_per_second: u64,
+        workers: u32,
+        seq: u64,
+    },
+    Audit {
+        #[serde(rename = "move")]
+        mv: Text,
+        score_white: ScoreView,
+        reason: &'a str,
+        miss: bool,
+        seq: u64,
+    },
+    Done {
+        best_move: Option<Text>,
+        score_white: Option<ScoreView>,
+        depth: u8,
+        pv: Vec<Text>,
+        nodes: u64,
+        elapsed_ms: u64,
+        lines: Vec<LineView>,
+        stopped_by: &'static str,
+        seq: u64,
+    },
+    Error {
+        code: &'a str,
+        message: &'a str,
+        seq: u64,
+    },
+}
+
+#[derive(Serialize)]
+struct HeatView<'a> {
+    #[serde(rename = "move")]
+    mv: Text,
+    heat_cm: u16,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct LineView {
+    #[serde(rename = "move")]
+    mv: Text,
+    score_white: ScoreView,
+    bound: &'static str,
+    depth: u8,
+    pv: Vec<Text>,
+    nodes: u64,
+    heat_cm: u16,
+}
+
+fn heats(moves: &[job::MoveHeat]) -> Vec<HeatView<'_>> {
+    moves.iter().map(heat).collect()
+}
+
+fn heat(heat: &job::MoveHeat) -> HeatView<'_> {
+    HeatView { mv: Text(heat.mv), heat_cm: heat.heat_cm, reason: &heat.reason }
+}
+
+fn line(line: &job::Line) -> LineView {
+    LineView {
+        mv: Text(line.mv),
+        score_white: line.score_white.into(),
+        bound: line.bound.name(),
+        depth: line.depth,
+        pv: texts(&line.pv),
+        nodes: line.nodes,
+        heat_cm: line.heat_cm,
+    }
+}
+
+impl<'a> EventView<'a> {
+    fn new(record: &'a EventRecord) -> Self {
+        let seq = record.seq;
+        match &record.event {
+            JobEvent::Accepted(accepted) => Self::Accepted {
+                job: accepted.job.0,
+                position: accepted.position.to_string(),
+                turn: accepted.position.turn().name(),
+                kept: heats(&accepted.kept),
+                pruned: heats(&accepted.pruned),
+                seq,
+            },
+            JobEvent::Heat(heat) => Self::Heat {
+                mv: heat.mv.map(Text),
+                cat_display: &heat.cat_display,
+                cat_search: &heat.cat_search,
+                seq,
+            },
+            JobEvent::State(change) => {
+                Self::State { state: change.state.name(), reason: &change.reason, seq }
+            }
+            JobEvent::Move(report) => Self::from_move(report, seq),
+            JobEvent::Iteration(report) => Self::from_iteration(report, seq),
+            JobEvent::Audit(report) => Self::Audit {
+                mv: Text(report.mv),
+                score_white: report.score_white.into(),
+                reason: &report.reason,
+                miss: report.miss,
+                seq,
+            },
+            JobEvent::Done(report) => Self::from_done(report, seq),
+            JobEvent::Error(failure) => Self::Error { code: &failure.code, message: &failure.message, seq },
+        }
+    }
+
+    fn from_move(report: &'a job::MoveReport, seq: u64) -> Self {
+        Self::Move {
+            mv: Text(report.line.mv),
+            depth: report.line.depth,
+            score_white: report.line.score_white.into(),
+            bound: report.line.bound.name(),
+            pv: texts(&report.line.pv),
+            nodes: report.line.nodes,
+            heat_cm: report.line.heat_cm,
+            worker: &report.worker,
+            seq,
+        }
+    }
+
+    fn from_iteration(report: &job::IterationReport, seq: u64) -> Self {
+        Self::Iteration {
+            depth: report.depth,
+            best_move: Text(report.best_move),
+            score_white: report.score_white.into(),
+            pv: texts(&report.pv),
+            nodes: report.nodes,
+            elapsed_ms: millis(report.elapsed),
+            nodes_per_second: report.nodes_per_second,
+            workers: report.workers,
+            seq,
+        }
+    }
+
+    fn from_done(report: &job::DoneReport, seq: u64) -> Self {
+        Self::Done {
+            best_move: report.best_move.map(Text),
+            score_white: report.score_white.map(Into::into),
+            depth: report.depth,
+            pv: texts(&report.pv),
+            nodes: report.nodes,
+            elapsed_ms: millis(report.elapsed),
+            lines: report.lines.iter().map(line).collect(),
+            stopped_by: report.stopped_by.name(),
+            seq,
+        }
+    }
+}

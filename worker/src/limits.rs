@@ -1,0 +1,29 @@
+//! Every limit of a worker, named.
+
+use std::time::Duration;
+
+pub use corridor_proto::limits::MAX_MESSAGE_BYTES;
+
+/// Messages to the coordinator that wait for the network (`session_outbox`); the session waits when it is full.
+pub const SESSION_OUTBOX: usize = 1_024;
+
+/// How long a connection and a registration may take (`connect_time`).
+pub const CONNECT_TIME: Duration = Duration::from_secs(5);
+
+/// The shortest pause before another try to connect (`backoff_min`).
+pub const BACKOFF_MIN: Duration = Duration::from_millis(50);
+
+/// The longest pause before another try to connect (`backoff_max`).
+pub const BACKOFF_MAX: Duration = Duration::from_secs(5);
+
+/// How long a drain may take, all in all (`drain_time`).
+pub const DRAIN_TIME: Duration = Duration::from_secs(5);
+
+/// How often a quiet connection is asked for a sign of life (`keepalive_interval`).
+pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(8);
+
+/// A connection that does not answer a keepalive for this long is closed (`keepalive_timeout`).
+pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// Units that wait for a slot (`unit_queue`): more than any coordinator sends.
+pub const UNIT_QUEUE: usize = 4_096;

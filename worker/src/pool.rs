@@ -1,0 +1,265 @@
+//! The search threads: plain threads, one a slot, that share one transposition table and take units from one queue.
+//!
+//! A thread never waits for a message: the next unit is in the queue already. It reads stop flag and window of its unit
+//! about every thousand positions. A search that panics fails its unit, not the worker.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use corridor_shared::board::{Color, Position};
+use corridor_shared::job::{Unit, UnitProgress, UnitReport, WhiteWindow};
+use corridor_shared::score::WhiteScore;
+use corridor_shared::search::{Directive, SearchHandler, Searcher, UnitSpec};
+use corridor_shared::tt::TranspositionTable;
+use tokio::sync::mpsc;
+
+use crate::limits::UNIT_QUEUE;
+
+/// A unit in the pool, from its grant to its outcome.
+#[derive(Debug)]
+pub(crate) struct Task {
+    unit: Unit,
+    stop: AtomicBool,
+    /// No report is wanted.
+    unwanted: AtomicBool,
+    window: Mutex<WhiteWindow>,
+    /// Grows with each new window, so that the search looks at the lock only then.
+    window_version: AtomicU32,
+    nodes: AtomicU64,
+}
+
+impl Task {
+    pub(crate) const fn unit(&self) -> &Unit {
+        &self.unit
+    }
+
+    /// Stops it; with `unwanted`, without a report.
+    pub(crate) fn stop(&self, unwanted: bool) {
+        self.unwanted.fetch_or(unwanted, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Release);
+    }
+
+    /// Gives it a new window, whether it waits or runs.
+    pub(crate) fn set_window(&self, window: WhiteWindow) {
+        *lock(&self.window) = window;
+        self.window_version.fetch_add(1, Ordering::Release);
+    }
+
+    pub(crate) fn progress(&self) -> UnitProgress {
+        UnitProgress {
+            unit: self.unit.unit,
+            attempt: self.unit.attempt,
+            nodes: self.nodes.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        !self.unwanted.load(Ordering::Relaxed)
+    }
+}
+
+/// How a unit ended.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) task: Arc<Task>,
+    /// What it found, or why it could not be searched.
+    pub(crate) result: Result<UnitReport, String>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: VecDeque<Arc<Task>>,
+    closed: bool,
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    ready: Condvar,
+    table: Arc<TranspositionTable>,
+    /// Job of the latest unit: a new job is a new generation in the table.
+    job: AtomicU64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds one of these locks, and all of them guard plain values.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The search threads.
+///
+/// They end when the pool is closed and its queue is empty; the channel of outcomes ends with the last of them.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+}
+
+impl Pool {
+    /// Starts a thread for each slot. Outcomes go to the channel.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub(crate) fn start(
+        slots: u32,
+        table: Arc<TranspositionTable>,
+        outcomes: &mpsc::Sender<Outcome>,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            queue: Mutex::default(),
+            ready: Condvar::new(),
+            table,
+            job: AtomicU64::new(0),
+        });
+        let spawn = |slot| {
+            let (shared, outcomes) = (Arc::clone(&shared), outcomes.clone());
+            let body = move || run(&shared, &outcomes);
+            std::thread::Builder::new().name(format!("search-{slot}")).spawn(body)
+        };
+        for slot in 0..slots {
+            spawn(slot)?;
+        }
+        Ok(Self { shared })
+    }
+
+    /// Puts a unit into the queue.
+    ///
+    /// # Errors
+    /// The queue is full.
+    pub(crate) fn push(&self, unit: Unit) -> Result<Arc<Task>, String> {
+        let mut queue = lock(&self.shared.queue);
+        if queue.waiting.len() >= UNIT_QUEUE {
+            return Err(format!("unit_queue {UNIT_QUEUE} is full"));
+        }
+        let task = Arc::new(Task {
+            window: Mutex::new(unit.window),
+            unit,
+            stop: AtomicBool::new(false),
+            unwanted: AtomicBool::new(false),
+            window_version: AtomicU32::new(0),
+            nodes: AtomicU64::new(0),
+        });
+        queue.waiting.push_back(Arc::clone(&task));
+        drop(queue);
+        self.shared.ready.notify_one();
+        Ok(task)
+    }
+
+    /// Tells the threads to end when their queue is empty.
+    pub(crate) fn close(&self) {
+        lock(&self.shared.queue).closed = true;
+        self.shared.ready.notify_all();
+    }
+}
+
+/// A thread's life.
+fn run(shared: &Shared, outcomes: &mpsc::Sender<Outcome>) {
+    let mut searcher = Searcher::new(Arc::clone(&shared.table));
+    while let Some(task) = next(shared) {
+        if shared.job.swap(task.unit.job.0, Ordering::Relaxed) != task.unit.job.0 {
+            shared.table.new_generation();
+        }
+        let searched = catch_unwind(AssertUnwindSafe(|| search(&mut searcher, &task)));
+        let result = searched.unwrap_or_else(|panic| {
+            // What the search left behind cannot be trusted.
+            searcher = Searcher::new(Arc::clone(&shared.table));
+            Err(format!("the search panicked: {}", panic_text(panic.as_ref())))
+        });
+        if outcomes.blocking_send(Outcome { task, result }).is_err() {
+            return;
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
+}
+
+fn next(shared: &Shared) -> Option<Arc<Task>> {
+    let mut queue = lock(&shared.queue);
+    loop {
+        if let Some(task) = queue.waiting.pop_front() {
+            return Some(task);
+        }
+        if queue.closed {
+            return None;
+        }
+        queue = shared.ready.wait(queue).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// Searches a unit on this thread.
+fn search(searcher: &mut Searcher, task: &Task) -> Result<UnitReport, String> {
+    let unit = &task.unit;
+    if unit.deterministic {
+        return Err("deterministic: not yet supported".to_owned());
+    }
+    if task.stop.load(Ordering::Acquire) {
+        return Ok(unfinished(unit));
+    }
+    check_path(unit)?;
+    let turn = unit.turn();
+    let mut handler = Handler { task, turn, seen_version: task.window_version.load(Ordering::Acquire) };
+    let spec = UnitSpec {
+        depth: unit.depth,
+        window: lock(&task.window).to_engine(turn),
+        prune: unit.prune,
+        node_budget: unit.node_budget,
+    };
+    let started = Instant::now();
+    let outcome = searcher.search_unit(&unit.root, &unit.path, &spec, &mut handler);
+    let score = (WhiteScore::from_engine(outcome.score, turn), outcome.bound.from_white(turn));
+    Ok(UnitReport {
+        score: outcome.completed.then_some(score),
+        pv: outcome.pv,
+        nodes: outcome.nodes,
+        completed: outcome.completed,
+        search_time: started.elapsed(),
+        ..unfinished(unit)
+    })
+}
+
+/// The report of a unit that was never searched.
+const fn unfinished(unit: &Unit) -> UnitReport {
+    UnitReport {
+        unit: unit.unit,
+        attempt: unit.attempt,
+        score: None,
+        pv: Vec::new(),
+        nodes: 0,
+        completed: false,
+        search_time: std::time::Duration::ZERO,
+    }
+}
+
+/// Whether the path can be played: the search itself trusts it.
+fn check_path(unit: &Unit) -> Result<(), String> {
+    let mut position: Position = unit.root;
+    for (index, &mv) in unit.path.iter().enumerate() {
+        position = position.play(mv).map_err(|fault| format!("path[{index}]: {fault}"))?;
+    }
+    Ok(())
+}
+
+/// What a running search asks about every thousand positions.
+struct Handler<'a> {
+    task: &'a Task,
+    turn: Color,
+    seen_version: u32,
+}
+
+impl SearchHandler for Handler<'_> {
+    fn poll(&mut self, nodes: u64) -> Directive {
+        self.task.nodes.store(nodes, Ordering::Relaxed);
+        if self.task.stop.load(Ordering::Acquire) {
+            return Directive::Stop;
+        }
+        let version = self.task.window_version.load(Ordering::Acquire);
+        if version == self.seen_version {
+            return Directive::Continue;
+        }
+        self.seen_version = version;
+        Directive::Window(lock(&self.task.window).to_engine(self.turn))
+    }
+}
