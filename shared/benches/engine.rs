@@ -1,4 +1,5 @@
 //! The engine's inner parts, one thread: the rows of `docs/performance.md`.
+#![allow(clippy::expect_used, clippy::panic, reason = "a benchmark fails by panicking")]
 
 use std::hint::black_box;
 

@@ -30,10 +30,16 @@ pub(crate) fn legal_moves(position: &Position) -> MoveList {
 #[inline]
 #[must_use]
 pub fn count_legal_moves(position: &Position) -> u32 {
+    count_legal_moves_with(position, || Color::BOTH.map(|color| path_cuts(position, color)))
+}
+
+/// As [`count_legal_moves`]; `cuts` as for [`legal_walls_with`].
+#[inline]
+pub(crate) fn count_legal_moves_with(position: &Position, cuts: impl FnOnce() -> [CutSlots; 2]) -> u32 {
     if position.winner().is_some() {
         return 0;
     }
-    let walls = legal_walls(position);
+    let walls = legal_walls_with(position, cuts);
     pawn_targets(position).count_ones() + walls[0].count_ones() + walls[1].count_ones()
 }
 
@@ -72,7 +78,7 @@ pub(crate) fn jump_targets(passages: Passages, own: Square, other: Square) -> u1
 /// The slots, horizontal and vertical, where the side to move can legally put a wall.
 #[inline]
 pub(crate) fn legal_walls(position: &Position) -> [u64; 2] {
-    legal_walls_with(position, || shortest_path_cuts(position))
+    legal_walls_with(position, || Color::BOTH.map(|color| path_cuts(position, color)))
 }
 
 /// As [`legal_walls`]; `cuts` gives slots that hold all walls that can cut White's and Black's path, and is asked only
@@ -117,11 +123,10 @@ pub(crate) fn free_slots(position: &Position) -> [u64; 2] {
     [!(h | v | ((h & !COLUMN_H) << 1) | ((h & !COLUMN_A) >> 1)), !(h | v | (v << 8) | (v >> 8))]
 }
 
-fn shortest_path_cuts(position: &Position) -> [CutSlots; 2] {
-    Color::BOTH.map(|color| {
-        let found = position.passages.shortest_route(position.pawn(color), color.goal_mask());
-        found.map_or(CutSlots::default(), |route| route.cuts)
-    })
+/// The slots that cut one shortest path of a side.
+pub(crate) fn path_cuts(position: &Position, color: Color) -> CutSlots {
+    let route = position.passages.shortest_route(position.pawn(color), color.goal_mask());
+    route.map_or(CutSlots::default(), |route| route.cuts)
 }
 
 /// The slots where a wall would touch the existing walls or the border in at least two of its three points. Only such a

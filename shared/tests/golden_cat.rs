@@ -1,4 +1,5 @@
 //! The Corridor Attention Table against 300 positions of an independent reference, and the shapes worked out by hand.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
 

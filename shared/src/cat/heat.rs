@@ -62,6 +62,50 @@ pub fn build_corridor_attention(position: &Position) -> CorridorAttention {
     }
 }
 
+/// Heat by delta of a square `from` steps from a pawn whose shortest route has `length` steps.
+const fn heat_of_deltas(length: usize, from: usize) -> [u16; DELTAS] {
+    let from = if from < length { from } else { length };
+    let weight = match (55 * (length - from)).checked_div(length) {
+        Some(share) => 45 + share,
+        None => 100,
+    };
+    let mut cm = [0; DELTAS];
+    let mut delta = 0;
+    while delta < DELTAS {
+        let heat = CORRIDOR_CM[delta] as usize * weight / 100;
+        assert!(heat <= CORRIDOR_CM[0] as usize);
+        #[expect(clippy::cast_possible_truncation, reason = "checked above")]
+        {
+            cm[delta] = heat as u16;
+        }
+        delta += 1;
+    }
+    cm
+}
+
+/// [`heat_of_deltas`] for the routes that the quick path handles.
+static HEAT_CM: [[[u16; DELTAS]; QUICK_LAYERS + DELTAS]; QUICK_LAYERS] = {
+    let mut table = [[[0; DELTAS]; QUICK_LAYERS + DELTAS]; QUICK_LAYERS];
+    let mut length = 0;
+    while length < QUICK_LAYERS {
+        let mut from = 0;
+        while from < QUICK_LAYERS + DELTAS {
+            table[length][from] = heat_of_deltas(length, from);
+            from += 1;
+        }
+        length += 1;
+    }
+    table
+};
+
+#[inline(always)]
+fn heat_at(length: usize, from: usize) -> [u16; DELTAS] {
+    match HEAT_CM.get(length).and_then(|row| row.get(from)) {
+        Some(&cm) => cm,
+        None => heat_of_deltas(length, from),
+    }
+}
+
 struct PlayerHeat {
     cm: [u16; 81],
     distance: u8,
@@ -117,7 +161,6 @@ fn layers_to_goal<const N: usize>(passages: Passages, pawn: u128, goal: u128) ->
 #[inline(always)]
 fn heat_with_layers<const N: usize>(passages: Passages, pawn: u128, goal: u128) -> Option<PlayerHeat> {
     let (to_goal, distance) = layers_to_goal::<N>(passages, pawn, goal)?;
-    let length = u16::try_from(distance).ok()?;
     let mut cm = [0u16; 81];
     let mut by_delta = [0u128; DELTAS];
     // Squares with heat by their distance from the pawn modulo 4; neighbours differ by exactly one.
@@ -125,14 +168,13 @@ fn heat_with_layers<const N: usize>(passages: Passages, pawn: u128, goal: u128) 
     let mut reached = pawn;
     let mut frontier = pawn;
     for from in 0..distance + DELTAS {
-        let behind = length - u16::try_from(from.min(distance)).ok()?;
-        let weight = (55 * behind).checked_div(length).map_or(100, |share| 45 + share);
+        let cm_of_delta = heat_at(distance, from);
         // to = length + delta - from must not be negative.
         for delta in from.saturating_sub(distance)..DELTAS {
             let set = frontier & to_goal[distance + delta - from];
             by_delta[delta] |= set;
             by_from[from & 3] |= set;
-            write(&mut cm, set, CORRIDOR_CM[delta] * weight / 100);
+            write(&mut cm, set, cm_of_delta[delta]);
         }
         frontier = passages.step(frontier) & !reached;
         reached |= frontier;
