@@ -15,7 +15,7 @@ use corridor_shared::search::MAX_DEPTH;
 use crate::failure::Failure;
 use crate::local_cluster::{Crew, LOOPBACK, LocalCluster, processors};
 use crate::position_args::PositionArgs;
-use crate::{memory, out, units};
+use crate::{logging, memory, out, units};
 use client::{Client, Stream};
 use screen::Screen;
 
@@ -106,7 +106,8 @@ impl CrewArgs {
     /// The tables do not fit into memory.
     pub(crate) fn crew(self) -> Result<Crew, Failure> {
         let workers = self.workers.map_or_else(processors, usize::from);
-        let bytes = memory::table_bytes(self.hash, workers).map_err(|error| Failure::bad_input(&error))?;
+        let bytes =
+            memory::bytes_per_worker(self.hash, workers).map_err(|error| Failure::bad_input(&error))?;
         Ok(Crew { workers, threads: self.threads, table_bytes: bytes })
     }
 }
@@ -143,6 +144,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         detach: arguments.detach,
         traceparent: None,
     };
+    logging::start().map_err(|error| Failure::bad_input(&error))?;
     let crew = if arguments.coordinator.is_none() { Some(arguments.crew.crew()?) } else { None };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

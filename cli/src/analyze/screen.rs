@@ -100,8 +100,7 @@ impl Screen {
             self.current_depth = line.depth;
             self.settled = 0;
         }
-        if line.bound == Bound::Exact
-            || self.lines.get(&line.mv).is_none_or(|last| last.depth != line.depth)
+        if line.bound == Bound::Exact || self.lines.get(&line.mv).is_none_or(|last| last.depth != line.depth)
         {
             self.settled += 1;
         }

@@ -686,7 +686,7 @@ fn unsupported_and_excessive_jobs_are_refused_by_name() {
 }
 
 /// Something that a test lets happen.
-#[derive(Clone, Debug)]
+#[derive(Copy, Clone, Debug)]
 enum Happens {
     Join { slots: u32 },
     Gone { worker: usize },
