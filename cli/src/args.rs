@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{bench, convert, heat, legal, perft};
+use crate::{analyze, bench, convert, heat, legal, perft};
 
 /// Corridor analyses Quoridor positions, alone or on a cluster.
 #[derive(Parser)]
@@ -18,6 +18,8 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Analyse a position in depth, on a cluster: the main job
+    Analyze(analyze::Arguments),
     /// List the legal moves of a position
     Legal(legal::Arguments),
     /// Count the move tree below a position

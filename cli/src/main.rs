@@ -2,12 +2,15 @@
 //!
 //! Exit codes: 0 done, 1 the work failed, 2 bad usage or bad input. What goes wrong is one line on standard error.
 
+mod analyze;
 mod args;
 mod bench;
 mod convert;
 mod failure;
 mod heat;
 mod legal;
+mod local_cluster;
+mod logging;
 mod memory;
 mod out;
 mod perft;
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
+        Command::Analyze(arguments) => analyze::run(arguments, cli.json),
         Command::Legal(arguments) => legal::run(arguments, cli.json),
         Command::Perft(arguments) => perft::run(arguments, cli.json),
         Command::Convert(arguments) => convert::run(arguments, cli.json),

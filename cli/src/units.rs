@@ -6,7 +6,6 @@ use std::time::Duration;
 ///
 /// # Errors
 /// Says that the number or the unit is missing, or that it is too much.
-#[cfg_attr(not(test), expect(dead_code, reason = "the first flag with a duration is that of `analyze`"))]
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = number_and_unit(text);
     let seconds_per_unit = match unit {
