@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::job;
+use corridor_shared::notation::{Notation, parse_moves, replay};
 use corridor_shared::score::{Bound, MAX_CM, Score, WIN, WhiteScore};
 use corridor_shared::search::PruneMode;
 
@@ -102,6 +103,15 @@ enumeration!(stopped_by_to_wire, stopped_by_from_wire, job::StoppedBy, v1::Stopp
     job::StoppedBy::Proof => v1::StoppedBy::Proof,
     job::StoppedBy::Cancel => v1::StoppedBy::Cancel,
     job::StoppedBy::Book => v1::StoppedBy::Book,
+});
+enumeration!(notation_to_wire, notation_from_wire, Notation, v1::Notation, {
+    Notation::Man => v1::Notation::Man,
+    Notation::Nw => v1::Notation::Nw,
+    Notation::Flip => v1::Notation::Flip,
+    Notation::Prefix => v1::Notation::Prefix,
+    Notation::Qtp => v1::Notation::Qtp,
+    Notation::Tq1 => v1::Notation::Tq1,
+    Notation::Qf => v1::Notation::Qf,
 });
 
 /// The prune mode of a unit for the wire.
@@ -212,35 +222,16 @@ pub fn window_from_wire(window: v1::Window, field: &str) -> Converted<job::White
 
 // ---- what a client asks -------------------------------------------------------------------------------------------
 
-fn notation_from_wire(value: i32, field: &str) -> Converted<v1::Notation> {
-    match v1::Notation::try_from(value) {
-        Ok(v1::Notation::Unspecified) => Err(ConvertError::new(field, "is unspecified")),
-        Ok(notation) => Ok(notation),
-        Err(_) => Err(ConvertError::new(field, format!("{value} is not a value of this enumeration"))),
-    }
-}
-
-/// Plays moves written in a declared notation, from the start position.
+/// Reads and plays moves written in a declared notation, from the start position.
 ///
 /// # Errors
-/// The notation is undeclared or not known here, a token does not read, or a move is illegal; the ply is named.
-pub fn position_from_moves(text: &v1::MoveText, field: &str) -> Converted<Position> {
+/// The notation is undeclared or disproved, a token does not read, or a move is illegal; the ply is named.
+pub fn game_from_wire(text: &v1::MoveText, field: &str) -> Converted<(Vec<Move>, Position)> {
     let notation = notation_from_wire(text.notation, &format!("{field}.notation"))?;
-    if notation != v1::Notation::Man {
-        return Err(ConvertError::new(format!("{field}.notation"), "only `man` is read here yet"));
-    }
-    let text_field = format!("{field}.text");
-    let mut position = Position::start();
-    for (index, token) in text.text.split_whitespace().enumerate() {
-        let ply = index + 1;
-        if ply > MAX_PLIES {
-            return Err(ConvertError::new(text_field, format!("more plies than max_plies {MAX_PLIES}")));
-        }
-        let at_ply = |fault: &dyn Display| ConvertError::new(&text_field, format!("ply {ply}: {fault}"));
-        let mv: Move = token.parse().map_err(|error| at_ply(&error))?;
-        position = position.play(mv).map_err(|error| at_ply(&error))?;
-    }
-    Ok(position)
+    let in_text = |error: &dyn Display| ConvertError::new(format!("{field}.text"), error);
+    let moves = parse_moves(notation, &text.text).map_err(|error| in_text(&error))?;
+    let position = replay(&Position::start(), &moves).map_err(|error| in_text(&error))?;
+    Ok((moves, position))
 }
 
 /// The position that a client means.
@@ -252,7 +243,9 @@ pub fn position_from_spec(spec: Option<&v1::PositionSpec>, field: &str) -> Conve
     let source = required(spec.and_then(|spec| spec.source.as_ref()), field)?;
     match source {
         Source::Position(text) => position_from_text(text, &format!("{field}.position")),
-        Source::Moves(moves) => position_from_moves(moves, &format!("{field}.moves")),
+        Source::Moves(moves) => {
+            game_from_wire(moves, &format!("{field}.moves")).map(|(_, position)| position)
+        }
     }
 }
 

@@ -152,6 +152,12 @@ impl Pool {
     }
 }
 
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 /// A thread's life.
 fn run(shared: &Shared, outcomes: &mpsc::Sender<Outcome>) {
     let mut searcher = Searcher::new(Arc::clone(&shared.table));

@@ -172,10 +172,6 @@ impl Worker {
             }
         };
         self.connected.send_replace(false);
-        // Whatever is still held belongs to somebody else now.
-        for task in desk.held.values() {
-            task.stop(true);
-        }
         end
     }
 }
@@ -246,6 +242,15 @@ struct Desk<'a> {
     pool: &'a Pool,
     says: mpsc::Sender<v1::SessionRequest>,
     held: BTreeMap<UnitId, Arc<Task>>,
+}
+
+impl Drop for Desk<'_> {
+    /// However a conversation ends: whatever is still held belongs to somebody else now.
+    fn drop(&mut self) {
+        for task in self.held.values() {
+            task.stop(true);
+        }
+    }
 }
 
 impl Desk<'_> {

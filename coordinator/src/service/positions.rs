@@ -1,9 +1,10 @@
 //! `corridor.v1.Positions`.
 
-use corridor_proto::convert::{color_to_wire, position_from_spec};
+use corridor_proto::convert::{color_to_wire, game_from_wire, notation_from_wire, position_from_spec};
 use corridor_proto::v1;
 use corridor_shared::board::{Color, Square};
 use corridor_shared::cat::{WallAttention, cat_snapshot};
+use corridor_shared::notation::format_moves;
 use tonic::{Request, Response, Status};
 
 use super::malformed;
@@ -66,8 +67,13 @@ impl v1::positions_server::Positions for PositionsService {
 
     async fn convert(
         &self,
-        _request: Request<v1::ConvertRequest>,
+        request: Request<v1::ConvertRequest>,
     ) -> Result<Response<v1::ConvertResponse>, Status> {
-        Err(Status::unimplemented("convert: not yet supported"))
+        let request = request.get_ref();
+        let to = notation_from_wire(request.to, "to").map_err(|error| malformed(&error))?;
+        let text = request.moves.clone().unwrap_or_default();
+        let (moves, _) = game_from_wire(&text, "moves").map_err(|error| malformed(&error))?;
+        let moves = format_moves(to, &moves).map_err(|error| Status::invalid_argument(error.to_string()))?;
+        Ok(Response::new(v1::ConvertResponse { moves }))
     }
 }

@@ -58,6 +58,8 @@ impl Search<'_> {
         let mut window = spec.window;
         loop {
             self.nodes += 1;
+            // A null window leaves no line, and an earlier unit's must not be taken for one.
+            self.clear_pv(ply);
             let score = self.deepen(ply, window, depth);
             let bound = Bound::of(score, window.alpha, window.beta);
             let pv = self.pv(ply).to_vec();

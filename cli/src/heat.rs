@@ -1,0 +1,139 @@
+//! `corridor heat`: the Corridor Attention Table of a position, as JSON, as a board in the terminal, as SVG.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use comfy_table::{Table, presets};
+use corridor_shared::cat::{CatSnapshot, Reason, WallAttention, cat_snapshot};
+use corridor_shared::{Color, Position, Square};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::failure::Failure;
+use crate::position_args::PositionArgs;
+use crate::render::svg::Picture;
+use crate::{out, render};
+
+/// What `heat` is told.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    position: PositionArgs,
+
+    /// Also draw the board and its heat into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct BySide<T> {
+    white: T,
+    black: T,
+}
+
+impl<T> From<[T; 2]> for BySide<T> {
+    fn from([white, black]: [T; 2]) -> Self {
+        Self { white, black }
+    }
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    position: String,
+    distance: BySide<u8>,
+    witness: BySide<Vec<String>>,
+    cat_search: &'a [u16],
+    cat_display: &'a [u16],
+    #[serde(serialize_with = "as_map")]
+    walls: &'a [WallAttention],
+}
+
+#[derive(Serialize)]
+struct WallReport {
+    heat_cm: u16,
+    shape_bonus_cm: u16,
+    searched: bool,
+    reason: &'static str,
+}
+
+/// `{"e4h":{...},...}` in the order of the walls.
+fn as_map<S: Serializer>(walls: &[WallAttention], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(walls.len()))?;
+    for attention in walls {
+        let report = WallReport {
+            heat_cm: attention.heat_cm,
+            shape_bonus_cm: attention.shape_bonus_cm,
+            searched: attention.reason.is_searched(),
+            reason: attention.reason.name(),
+        };
+        map.serialize_entry(&attention.wall.to_string(), &report)?;
+    }
+    map.end()
+}
+
+/// Computes and shows the heat.
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
+    let position = arguments.position.resolve()?;
+    let snapshot = cat_snapshot(&position);
+    if let Some(file) = &arguments.svg {
+        let picture = Picture { position: &position, snapshot: Some(&snapshot), best_move: None };
+        out::file(file, &render::svg::draw(&picture))?;
+    }
+    if json { out::json(&report(&position, &snapshot)) } else { out::text(&page(&position, &snapshot)) }
+}
+
+fn report<'a>(position: &Position, snapshot: &'a CatSnapshot) -> Report<'a> {
+    let names = |path: &[Square]| path.iter().map(ToString::to_string).collect::<Vec<_>>();
+    Report {
+        position: position.to_string(),
+        distance: snapshot.distance.into(),
+        witness: [names(&snapshot.witness[0]), names(&snapshot.witness[1])].into(),
+        cat_search: &snapshot.search,
+        cat_display: &snapshot.display,
+        walls: &snapshot.walls,
+    }
+}
+
+/// The board in colours, the witness paths, and the walls by verdict.
+fn page(position: &Position, snapshot: &CatSnapshot) -> String {
+    let mut text = render::board::with_heat(position, snapshot, out::wants_colours());
+    text.push('\n');
+    for color in Color::BOTH {
+        let path: Vec<String> = snapshot.witness[color.index()].iter().map(ToString::to_string).collect();
+        text.push_str(&format!("  {color}'s witness path: {}\n", path.join(" ")));
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_BORDERS_ONLY).set_header(["reason", "", "walls", "which, hottest first"]);
+    for reason in Reason::ALL {
+        let mut walls: Vec<&WallAttention> =
+            snapshot.walls.iter().filter(|attention| attention.reason == reason).collect();
+        if walls.is_empty() {
+            continue;
+        }
+        walls.sort_by_key(|attention| std::cmp::Reverse(attention.heat_cm + attention.shape_bonus_cm));
+        table.add_row([
+            reason.name().to_owned(),
+            if reason.is_searched() { "searched" } else { "skipped" }.to_owned(),
+            walls.len().to_string(),
+            some_walls(&walls),
+        ]);
+    }
+    if !snapshot.walls.is_empty() {
+        text.push_str(&format!("{table}\n"));
+    }
+    text
+}
+
+/// The first few with their heat.
+fn some_walls(walls: &[&WallAttention]) -> String {
+    const SHOWN: usize = 6;
+    let mut named: Vec<String> = walls
+        .iter()
+        .take(SHOWN)
+        .map(|attention| format!("{} {}", attention.wall, attention.heat_cm + attention.shape_bonus_cm))
+        .collect();
+    if walls.len() > SHOWN {
+        named.push("...".to_owned());
+    }
+    named.join(", ")
+}
