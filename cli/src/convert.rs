@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     to: Option<Notation>,
 
     /// The moves, from the start of a game
-    #[arg(value_name = "MOVES", required = true, allow_hyphen_values = true)]
+    #[arg(value_name = "MOVES", required = true)]
     moves: Vec<String>,
 }
 

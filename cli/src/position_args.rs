@@ -10,11 +10,11 @@ use crate::failure::Failure;
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PositionArgs {
     /// Moves from the start, such as "e2 e8 e3h"; empty for the start itself
-    #[arg(long, value_name = "MOVES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "MOVES")]
     moves: Option<String>,
 
     /// A position text, such as "/ / e1 e9 / 10 10 / 1"
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT")]
     position: Option<String>,
 
     /// How the moves are written: man, nw, flip, prefix, qtp, tq1 or qf

@@ -36,6 +36,9 @@ impl<'p> EvalInput<'p> {
 pub trait Evaluation {
     /// The score of the side to move in cm, within ±[`MAX_EVAL_CM`].
     fn evaluate(&self, input: &EvalInput<'_>) -> Score;
+
+    /// What the side to move gives up, in cm, with one of its `in_hand` walls (1..=10).
+    fn wall_cost(&self, in_hand: u8) -> Score;
 }
 
 /// The hand-made evaluation: distances, walls in hand, tempo, bottlenecks.
@@ -43,11 +46,11 @@ pub trait Evaluation {
 pub struct HandMade;
 
 /// Being on move, in cm.
-const TEMPO_CM: Score = 45;
+const TEMPO_CM: Score = 30;
 /// A step of difference between the shortest routes, in cm.
 const STEP_CM: Score = 100;
 /// The worth of n walls in hand, in cm: each further one is worth less.
-const WALLS_CM: [Score; 11] = [0, 75, 140, 198, 250, 297, 339, 377, 411, 442, 470];
+const WALLS_CM: [Score; 11] = [0, 150, 380, 595, 765, 930, 1_080, 1_190, 1_285, 1_350, 1_395];
 /// A step of one's shortest route that has no equal alternative, in cm, for each wall the opponent holds (up to five).
 const FORCED_STEP_CM: Score = 1;
 
@@ -64,6 +67,12 @@ impl Evaluation for HandMade {
         TEMPO_CM + STEP_CM * (other_distance - own_distance) + WALLS_CM[own_walls] - WALLS_CM[other_walls]
             + threat(other_forced, own_walls)
             - threat(own_forced, other_walls)
+    }
+
+    #[inline]
+    fn wall_cost(&self, in_hand: u8) -> Score {
+        let in_hand = usize::from(in_hand.clamp(1, 10));
+        WALLS_CM[in_hand] - WALLS_CM[in_hand - 1]
     }
 }
 

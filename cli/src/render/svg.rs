@@ -263,7 +263,8 @@ fn legend(svg: &mut Canvas, y: i32) {
         let x = x_of_cm(start);
         svg.add(format_args!(
             "<rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"10\" fill=\"{}\"/>",
-            x_of_cm(end) - x,
+            // One more than there is room for, so that no seam shows; the next one lies on top.
+            x_of_cm(end) - x + 1,
             tint.hex()
         ));
     }

@@ -29,7 +29,7 @@ pub struct Searcher {
     pub(super) history: History,
     pub(super) races: RaceCache,
     frames: Vec<Frame>,
-    evaluation: HandMade,
+    pub(super) evaluation: HandMade,
 }
 
 /// What is known about one ply of the current line.

@@ -5,6 +5,7 @@
 
 use super::alphabeta::{Search, Value};
 use crate::board::{Color, Move, Orientation, Position, Wall, pop_lsb64, pop_lsb128};
+use crate::eval::Evaluation;
 use crate::movegen;
 use crate::race::unhindered_win;
 use crate::score::{Score, win_in};
@@ -136,6 +137,7 @@ impl Search<'_> {
         let routes = &self.frame(ply).routes;
         let (own, other) = (*routes.of(side), *routes.of(!side));
         let free = movegen::free_slots(position);
+        let cost = self.searcher.evaluation.wall_cost(position.walls_in_hand(side));
         let gate = [free[0] & other.cuts.horizontal, free[1] & other.cuts.vertical];
         for orientation in Orientation::BOTH {
             let mut slots = gate[orientation.index()];
@@ -151,8 +153,9 @@ impl Search<'_> {
                 let Some(own_after) = own_after else {
                     continue;
                 };
-                let gain =
-                    100 * (Score::from(longer - other.distance) - Score::from(own_after - own.distance));
+                let gain = 100
+                    * (Score::from(longer - other.distance) - Score::from(own_after - own.distance))
+                    - cost;
                 if gain > wanted {
                     noisy.push(Move::wall(wall), gain);
                 }

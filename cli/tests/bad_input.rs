@@ -1,0 +1,166 @@
+//! Bad input: one line that says what and where, exit code 2, nothing on standard output.
+
+mod common;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use common::{command, finish, refused};
+
+const OVER: &str = "e2 d9 e3 e9 e4 d9 e5 e9 e6 d9 e7 e9 e8 d9 e9";
+
+#[test]
+fn walls_that_cannot_stand() {
+    refused(&["legal", "--moves", "e4h e4v"], "--moves: ply 2 (e4v): wall e4v crosses e4h");
+    refused(&["legal", "--moves", "e4h d4h"], "--moves: ply 2 (d4h): wall d4h overlaps e4h");
+    refused(&["legal", "--moves", "e4h e4h"], "--moves: ply 2 (e4h): wall e4h overlaps e4h");
+    refused(
+        &["legal", "--moves", "d1v e8 e1v e9 d2h"],
+        "--moves: ply 5 (d2h): wall d2h cuts White off from its goal row",
+    );
+    refused(&["heat", "--position", "e4 / e4 / e1 e9 / 9 9 / 1"], "--position: wall e4v crosses e4h");
+    refused(&["heat", "--position", "e4f4 / / e1 e9 / 9 9 / 1"], "--position: wall f4h overlaps e4h");
+    refused(
+        &["perft", "--depth", "1", "--position", "d2 / d1e1 / e1 e9 / 9 9 / 1"],
+        "--position: White is cut off from its goal row",
+    );
+}
+
+#[test]
+fn more_walls_than_there_are() {
+    refused(
+        &["legal", "--position", "/ / e1 e9 / 11 10 / 1"],
+        "--position: White has 11 walls left, more than 10",
+    );
+    let twenty_one = "a1c1e1g1a2c2e2g2a3c3e3g3a4c4e4g4a5c5e5g5a6";
+    refused(
+        &["legal", "--position", &format!("{twenty_one} / / e1 e9 / 0 0 / 1")],
+        "--position: 21 walls stand on the board, more than 20",
+    );
+    let moves = "a1h a8h c1h c8h e1h e8h g1h g8h a2h a7h c2h c7h e2h e7h g2h g7h a3h a6h c3h c6h e3h";
+    refused(&["legal", "--moves", moves], "--moves: ply 21 (e3h): White has no walls left for e3h");
+}
+
+#[test]
+fn moves_that_cannot_be_made() {
+    refused(
+        &["legal", "--moves", "e2 e8 e3 e7 e4 e6 e5 e6h e7"],
+        "--moves: ply 9 (e7): White's pawn cannot move from e5 to e7",
+    );
+    refused(
+        &["legal", "--moves", &format!("{OVER} d8")],
+        "--moves: ply 16 (d8): the game has ended: White has reached the goal row",
+    );
+    refused(
+        &["perft", "--depth", "2", "--moves", &format!("{OVER} a1h")],
+        "--moves: ply 16 (a1h): the game has ended: White has reached the goal row",
+    );
+    refused(&["legal", "--position", "/ / e5 e5 / 10 10 / 1"], "--position: both pawns stand on e5");
+    refused(
+        &["legal", "--moves", "e2 e8 k4"],
+        "--moves: ply 3: 'k4' is not a move: a square is a file a..i and a rank 1..9",
+    );
+}
+
+#[test]
+fn notations_are_declared_and_held_to() {
+    refused(
+        &["legal", "--moves", "e2 e9h"],
+        "--moves: ply 2: 'e9h' is not a move: walls run from a1 to h8; one on rank 9 proves another notation (nw or qtp)",
+    );
+    let wanted =
+        "is wanted: a notation cannot be guessed from its moves (man, nw, flip, prefix, qtp, tq1 or qf)";
+    refused(&["convert", "e2 e8"], &format!("--from {wanted}"));
+    refused(&["convert", "--to", "man", "e2 e8"], &format!("--from {wanted}"));
+    refused(&["convert", "--from", "man", "e2 e8"], &format!("--to {wanted}"));
+    refused(
+        &["convert", "--from", "nw", "--to", "man", "e1h"],
+        "ply 1: 'e1h' is not a move: a wall on rank 1 disproves this notation: walls run from a2 to h9",
+    );
+    refused(
+        &["convert", "--from", "man", "--to", "flip", "e8 e2"],
+        "ply 1 (e8): White's pawn cannot move from e1 to e8",
+    );
+    refused(
+        &["convert", "--from", "chess", "--to", "man", "e2"],
+        "invalid value 'chess' for '--from <NAME>': 'chess' is not a notation; there are man, nw, flip, prefix, qtp, \
+         tq1 and qf",
+    );
+}
+
+#[test]
+fn flags_out_of_range() {
+    refused(
+        &["perft", "--moves", "", "--depth", "0"],
+        "invalid value '0' for '--depth <D>': 0 is not in 1..=9",
+    );
+    refused(&["perft", "--moves", "", "--depth", "-1"], "unexpected argument '-1' found");
+    refused(
+        &["perft", "--moves", "", "--depth", "1", "--threads", "0"],
+        "invalid value '0' for '--threads <N>': 0 is not in 1..=256",
+    );
+    refused(&["perft", "--moves", ""], "the following required arguments were not provided: --depth <D>");
+    refused(&["bench", "--depth", "0"], "invalid value '0' for '--depth <D>': 0 is not in 1..=100");
+    refused(
+        &["bench", "--hash", "64"],
+        "invalid value '64' for '--hash <SIZE>': a size carries a unit: K, M or G",
+    );
+    refused(&["bench", "--hash", "0M"], "--hash: a table of 0 bytes is too small: 64 is the least");
+    let ran = common::run(&["bench", "--hash", "9999999G"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.matches('\n').count()), (2, "", 1));
+    assert!(ran.stderr.starts_with("corridor: --hash: a table of 10239998976 MiB is larger than the memory"));
+}
+
+#[test]
+fn positions_are_given_exactly_once() {
+    let wanted = "a position is wanted: --moves \"e2 e8 ...\" or --position \"TEXT\"";
+    refused(&["legal"], wanted);
+    refused(
+        &["legal", "--moves", "", "--position", "/ / e1 e9 / 10 10 / 1"],
+        "give --moves or --position, not both",
+    );
+    refused(&["legal", "--position", ""], "--position: a position has 5 parts separated by '/', not 1");
+    refused(
+        &["legal", "--position", "/ / e1 e9 / 10 10 / 3"],
+        "--position: turn '3': 1 is White, 2 is Black",
+    );
+}
+
+#[test]
+fn no_command_or_an_unknown_one() {
+    refused(&[], "a subcommand is wanted: see 'corridor --help'");
+    refused(&["frobnicate"], "unrecognized subcommand 'frobnicate'");
+    refused(&["legal", "--moves", "", "--frobnicate"], "unexpected argument '--frobnicate' found");
+}
+
+#[test]
+fn rubbish_is_answered_fast_with_one_short_line() {
+    let long = "x".repeat(100_000);
+    let tokens = "e2 ".repeat(40_000);
+    for arguments in [
+        ["legal", "--moves", long.as_str()],
+        ["legal", "--moves", tokens.as_str()],
+        ["heat", "--position", long.as_str()],
+        ["legal", "--moves", "e2\u{7}\u{1b}[31m\n"],
+    ] {
+        let ran = common::run(&arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+        assert!(
+            ran.stderr.len() < 500 && ran.stderr.ends_with('\n') && ran.stderr.matches('\n').count() == 1
+        );
+        assert!(!ran.stderr.contains('\x1b'), "control characters are shown, not sent: {}", ran.stderr);
+    }
+    let ran = common::run(&[long.as_str()]);
+    assert!(ran.code == 2 && ran.stderr.len() < 500, "{}", ran.stderr);
+}
+
+#[test]
+fn arguments_that_are_no_utf_8() {
+    for arguments in [["legal", "--moves"], ["heat", "--position"]] {
+        let mut command = command();
+        command.args(arguments).arg(OsStr::from_bytes(b"e2 \xff\xfe"));
+        let ran = finish(command, Vec::new());
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+        assert_eq!(ran.stderr, "corridor: invalid UTF-8 was detected in one or more arguments\n");
+    }
+}
