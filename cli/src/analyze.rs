@@ -9,9 +9,11 @@ mod table;
 
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use corridor_shared::job::{JobEvent, JobLimits, JobSpec, RootPrune};
 use corridor_shared::search::MAX_DEPTH;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Failure;
 use crate::local_cluster::{Crew, LOOPBACK, LocalCluster, processors};
@@ -186,12 +188,12 @@ pub(crate) async fn show(
     json: bool,
 ) -> Result<(), Failure> {
     let mut screen = if json { None } else { Some(Screen::new()) };
+    let mut signals = Signals::listen()?;
     let mut job = None;
     let mut interrupted = false;
     loop {
         let record = tokio::select! {
-            signal = tokio::signal::ctrl_c() => {
-                signal.map_err(|error| Failure::Failed(anyhow::Error::new(error).context("wait for signals")))?;
+            () = signals.next() => {
                 if interrupted {
                     std::process::exit(1);
                 }
@@ -220,6 +222,27 @@ pub(crate) async fn show(
                 return Err(Failure::Failed(anyhow::anyhow!("{}: {}", failure.code, failure.message)));
             }
             _ => {}
+        }
+    }
+}
+
+/// Ctrl-C, and what a supervisor sends.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> anyhow::Result<Self> {
+        let interrupt = signal(SignalKind::interrupt()).context("listen for SIGINT")?;
+        let terminate = signal(SignalKind::terminate()).context("listen for SIGTERM")?;
+        Ok(Self { interrupt, terminate })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
         }
     }
 }

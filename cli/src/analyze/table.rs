@@ -13,7 +13,7 @@ const PLIES: usize = 8;
 /// A table of lines, in the order given.
 pub(crate) fn lines(lines: &[&Line]) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_header(["move", "score", "depth", "nodes", "heat", "line"]);
     for line in lines {
         table.add_row([

@@ -17,6 +17,9 @@ use super::messages::{Effect, WatcherId};
 use super::plan::{Plan, RootMove};
 use crate::limits::{DEFAULT_TIME, FIRST_DEPTH_GRACE, UNWATCHED_TIME};
 
+/// Plies searched when there is but one legal move: enough for a pawn race to be scored exactly.
+const FORCED_DEPTH: u8 = 2;
+
 /// A job, from its acceptance to the day it is forgotten.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
@@ -37,7 +40,7 @@ pub(crate) struct Job {
     log: Vec<Arc<EventRecord>>,
     /// Root moves that are not searched unless everything else loses.
     pruned: Vec<RootMove>,
-    /// There is but one legal move: one depth answers.
+    /// There is but one legal move: a shallow search answers.
     forced: bool,
     /// Last completed depth, and its moves, best first.
     depth: u8,
@@ -144,7 +147,8 @@ impl Job {
 
     /// The depth after which it ends.
     pub(crate) fn last_depth(&self) -> u8 {
-        if self.forced { 1 } else { self.spec.limits.depth.unwrap_or(MAX_DEPTH) }
+        let asked = self.spec.limits.depth.unwrap_or(MAX_DEPTH);
+        if self.forced { asked.min(FORCED_DEPTH) } else { asked }
     }
 
     /// When its time is up. A limit that is shorter than the first depth takes is stretched a little.

@@ -554,7 +554,7 @@ fn finished_games_and_single_moves_answer_at_once() {
     world.join(1);
     let forced = world.submit(spec("/ a1 / a1 e9 / 0 0 / 1", 9));
     let done = world.run(forced);
-    assert_eq!((done.best_move.map(|mv| mv.to_string()), done.depth), (Some("a2".to_owned()), 1));
+    assert_eq!((done.best_move.map(|mv| mv.to_string()), done.depth), (Some("a2".to_owned()), 2));
 }
 
 #[test]
