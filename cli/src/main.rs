@@ -27,10 +27,13 @@ use clap::Parser;
 use failure::Failure;
 
 fn main() -> ExitCode {
-    // Before anything else: later code may already use instructions that an older processor lacks.
-    if let Err(missing) = processor::check() {
-        return failure::report(&Failure::Failed(missing));
-    }
+    // Before anything else, and apart from it: other code may already use instructions that an older processor lacks.
+    processor::check();
+    start()
+}
+
+#[inline(never)]
+fn start() -> ExitCode {
     match Cli::try_parse() {
         Ok(cli) => match run(&cli) {
             Ok(()) => ExitCode::SUCCESS,

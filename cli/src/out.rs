@@ -41,6 +41,11 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::Failed(anyhow::anyhow!("write {}: {error}", path.display())))
 }
 
+/// Writes bytes to standard error, for [`crate::processor`]: nothing but a call into the standard library.
+pub(crate) fn last_words(message: &[u8]) {
+    let _ = io::stderr().write_all(message);
+}
+
 /// Writes a line to standard error. If that fails nobody is left to tell.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr().lock(), "corridor: {message}");

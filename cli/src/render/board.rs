@@ -43,6 +43,12 @@ pub(crate) fn with_heat(position: &Position, snapshot: &CatSnapshot, colours: bo
             (None, 0) => "\u{2591}".repeat(CELL),
             (None, heat_cm) => format!("{heat_cm:>4} "),
         };
+        if colours && let Some(pawn) = coloured_pawn(position, square) {
+            // Two columns of pawn, three of heat.
+            let number = format!("{heat_cm:>3}");
+            let heat = ramp::tint(heat_cm).map(|tint| coloured(&number, Some(INK_ON_TINT), Some(tint)));
+            return format!("{pawn}{}", heat.unwrap_or(number));
+        }
         match (colours, ramp::tint(heat_cm)) {
             (false, _) => inside,
             (true, _) if !snapshot.reachable[index] => coloured(&" ".repeat(CELL), None, Some(UNREACHABLE)),
@@ -53,6 +59,14 @@ pub(crate) fn with_heat(position: &Position, snapshot: &CatSnapshot, colours: bo
     let wall = |text: &str| if colours { coloured(text, Some(WALL), None) } else { text.to_owned() };
     let style = Style { cell: &cell, wall: &wall };
     format!("{}{}", draw(position, &style), footer(position))
+}
+
+/// A pawn in its own colours, two columns wide.
+fn coloured_pawn(position: &Position, square: Square) -> Option<String> {
+    const WHITE: Rgb = Rgb(255, 253, 248);
+    const BLACK: Rgb = Rgb(20, 18, 16);
+    let (ink, paper) = if position.pawn(Color::White) == square { (BLACK, WHITE) } else { (WHITE, BLACK) };
+    pawn_letter(position, square).map(|letter| coloured(&format!("{letter} "), Some(ink), Some(paper)))
 }
 
 /// Text in 24-bit colours, by the escape sequences that terminals share.
@@ -163,4 +177,32 @@ fn footer(position: &Position) -> String {
         None => format!("  {} to move\n", position.turn()),
     });
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use corridor_shared::cat::cat_snapshot;
+
+    use super::*;
+
+    /// What a terminal shows of a text: everything but its escape sequences.
+    fn shown(text: &str) -> String {
+        let mut parts = text.split('\x1b');
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |shown, part| shown + part.split_once('m').map_or("", |(_, rest)| rest))
+    }
+
+    #[test]
+    fn colours_change_nothing_but_colours() {
+        let position: Position = "a2g6 / b1d6e3 / e4 e6 / 7 8 / 2".parse().unwrap();
+        let snapshot = cat_snapshot(&position);
+        let [plain, colourful] = [false, true].map(|colours| with_heat(&position, &snapshot, colours));
+        assert!(!plain.contains('\x1b') && colourful.contains("\x1b[38;2;"));
+        let shown = shown(&colourful);
+        for (plain, shown) in plain.lines().zip(shown.lines()) {
+            let blank = |line: &str| line.replace(['W', 'B', '\u{2591}', ' '], "");
+            assert_eq!(blank(plain), blank(shown));
+        }
+        assert_eq!(plain.lines().count(), 17 + 1 + 3);
+    }
 }
