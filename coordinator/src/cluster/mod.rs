@@ -29,7 +29,7 @@ use crate::limits;
 use job::{End, Job};
 use lease::{Fleet, Lease};
 pub use messages::{Answer, Command, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays};
-use plan::{Adjustment, Task};
+use plan::{Adjustment, Role, Task};
 
 /// How the cluster behaves.
 #[derive(Copy, Clone, Debug)]
@@ -514,10 +514,13 @@ impl Cluster {
     ) -> bool {
         let next = self.open.iter().find_map(|&(_, id)| {
             let job = self.jobs.get(&id).filter(|job| job.is_open())?;
-            Some((id, job.plan.next_task(speculate)?))
+            Some((id, job.plan.next_task(worker, speculate)?))
         });
         let Some((id, task)) = next else { return false };
-        self.grant(now, worker, id, &task, effects);
+        // What is urgent goes to whoever knows it, if that one is idle too.
+        let urgent = matches!(task.role, Role::Leader | Role::Challenger);
+        let home = task.home.filter(|&home| urgent && self.fleet.has_free_slot(home));
+        self.grant(now, home.unwrap_or(worker), id, &task, effects);
         true
     }
 
@@ -546,9 +549,9 @@ impl Cluster {
             deterministic: job.spec.deterministic,
             prune: if job.spec.prune == RootPrune::None { PruneMode::None } else { PruneMode::Cat },
             traceparent: job.spec.traceparent.clone(),
-            speculative: task.role == plan::Role::Guess,
+            speculative: task.role == Role::Guess,
         };
-        job.plan.granted(task, unit_id);
+        job.plan.granted(task, unit_id, worker);
         job.set_state(JobState::Running, "workers search it", effects);
         self.fleet.grant(unit.clone(), worker, now);
         effects.push(Effect::Send { worker, command: Command::Grant(Box::new(unit)) });

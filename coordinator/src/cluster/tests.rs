@@ -655,7 +655,7 @@ fn an_idle_worker_takes_over_what_waits_elsewhere() {
     loop {
         let unit = world.running(first).expect("work");
         world.finish(first, &unit);
-        if world.cluster.jobs[&job].plan.next_task(false).is_none() && world.held[&first].len() == 2 {
+        if world.cluster.jobs[&job].plan.next_task(first, false).is_none() && world.held[&first].len() == 2 {
             break;
         }
     }
