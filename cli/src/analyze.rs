@@ -3,6 +3,7 @@
 //! Without `--coordinator` the cluster runs in this process; the client is the same in both cases.
 
 mod client;
+mod pictures;
 mod screen;
 mod table;
 
@@ -19,6 +20,7 @@ use crate::local_cluster::{Crew, LOOPBACK, LocalCluster, processors};
 use crate::position_args::PositionArgs;
 use crate::{logging, memory, out, units};
 use client::{Client, Stream};
+use pictures::{PictureArgs, Pictures};
 use screen::Screen;
 
 /// What `analyze` is told.
@@ -56,6 +58,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     crew: CrewArgs,
+
+    #[command(flatten)]
+    pictures: PictureArgs,
 }
 
 /// When an analysis stops.
@@ -146,6 +151,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         detach: arguments.detach,
         traceparent: None,
     };
+    let pictures = Pictures::new(&arguments.pictures)?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
     let crew = if arguments.coordinator.is_none() { Some(arguments.crew.crew()?) } else { None };
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -155,10 +161,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         .map_err(|error| Failure::Failed(anyhow::Error::new(error).context("start runtime")))?;
     runtime.block_on(async {
         match (&arguments.coordinator, crew) {
-            (Some(url), _) => analyze(url, &spec, json).await,
+            (Some(url), _) => analyze(url, &spec, pictures, json).await,
             (None, Some(crew)) => {
                 let cluster = LocalCluster::start(LOOPBACK, crew).await?;
-                let analyzed = analyze(&cluster.url(), &spec, json).await;
+                let analyzed = analyze(&cluster.url(), &spec, pictures, json).await;
                 cluster.stop().await;
                 analyzed
             }
@@ -167,15 +173,20 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     })
 }
 
-async fn analyze(url: &str, spec: &JobSpec, json: bool) -> Result<(), Failure> {
+async fn analyze(url: &str, spec: &JobSpec, pictures: Pictures, json: bool) -> Result<(), Failure> {
     let mut client = Client::connect(url).await?;
     let stream = client.analyze(spec).await?;
-    show(client, stream, json).await
+    show(client, stream, pictures, json).await
 }
 
 /// Shows a job's events until the last one. An interrupt cancels the job, whose last event then still comes; a second one
 /// exits at once.
-pub(crate) async fn show(mut client: Client, mut stream: Stream, json: bool) -> Result<(), Failure> {
+pub(crate) async fn show(
+    mut client: Client,
+    mut stream: Stream,
+    mut pictures: Pictures,
+    json: bool,
+) -> Result<(), Failure> {
     let mut screen = if json { None } else { Some(Screen::new()) };
     let mut signals = Signals::listen()?;
     let mut job = None;
@@ -204,6 +215,7 @@ pub(crate) async fn show(mut client: Client, mut stream: Stream, json: bool) -> 
             None => out::line(&client::json_line(&record)?)?,
             Some(screen) => screen.show(&record.event)?,
         }
+        pictures.see(&record.event)?;
         match record.event {
             JobEvent::Done(_) => return Ok(()),
             JobEvent::Error(failure) => {

@@ -31,6 +31,16 @@ pub(crate) fn file(path: &Path, content: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::Failed(anyhow::anyhow!("write {}: {error}", path.display())))
 }
 
+/// Whether a file can be written. What stands in it stays; a missing one is made.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .map(drop)
+        .map_err(|error| Failure::Failed(anyhow::anyhow!("write {}: {error}", path.display())))
+}
+
 /// Writes a line to standard error. If that fails nobody is left to tell.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr().lock(), "corridor: {message}");

@@ -1,5 +1,7 @@
 //! Bad input: one line that says what and where, exit code 2, nothing on standard output.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on panics")]
+
 mod common;
 
 use std::ffi::OsStr;
@@ -109,6 +111,31 @@ fn flags_out_of_range() {
     let ran = common::run(&["bench", "--hash", "9999999G"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.matches('\n').count()), (2, "", 1));
     assert!(ran.stderr.starts_with("corridor: --hash: a table of 10239998976 MiB is larger than the memory"));
+}
+
+#[test]
+fn an_analysis_that_cannot_be() {
+    for (flag, value, range) in [
+        ("--depth <D>", "0", "1..=100"),
+        ("--depth <D>", "101", "1..=100"),
+        ("--multipv <K>", "0", "1..=136"),
+        ("--workers <N>", "0", "1..=1024"),
+        ("--threads <N>", "0", "1..=1024"),
+    ] {
+        let name = flag.split(' ').next().unwrap();
+        let line = format!("invalid value '{value}' for '{flag}': {value} is not in {range}");
+        refused(&["analyze", "--moves", "", name, value], &line);
+    }
+    refused(
+        &["analyze", "--moves", "", "--time", "30"],
+        "invalid value '30' for '--time <T>': a duration carries a unit: us, ms, s, m, h or d",
+    );
+    refused(
+        &["analyze", "--moves", "e2 e8 e9"],
+        "--moves: ply 3 (e9): White's pawn cannot move from e2 to e9",
+    );
+    let ran = common::run(&["analyze", "--moves", "", "--depth", "1", "--hash", "9999999G"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.matches('\n').count()), (2, "", 1), "{ran:?}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `legal`, `perft`, `convert`, `heat` and `bench`, as a program and as a person meets them.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on panics")]
+
 mod common;
 
 use std::process::Stdio;
@@ -117,6 +119,43 @@ fn heat_for_a_person_and_as_a_picture() {
     let ran = run(&["heat", "--moves", "", "--svg", directory.path().to_str().unwrap()]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert_eq!(ran.stderr.matches('\n').count(), 1);
+}
+
+#[test]
+fn an_analysis_leaves_a_picture_and_a_page() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (svg, html) = (path("board.svg"), path("page.html"));
+    let ran = run(&[
+        "analyze",
+        "--moves",
+        "e2 e8 e3",
+        "--depth",
+        "3",
+        "--workers",
+        "1",
+        "--hash",
+        "1M",
+        "--json",
+        "--svg",
+        &svg,
+        "--html",
+        &html,
+    ]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let done: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!((&done["event"], &done["depth"]), (&value!("done"), &value!(3)));
+    let picture = std::fs::read_to_string(&svg).unwrap();
+    assert!(
+        picture.starts_with("<svg ") && picture.contains("best move") | picture.contains("class=\"ring\"")
+    );
+    let page = std::fs::read_to_string(&html).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("98 moves were not searched"), "{page}");
+    assert_eq!(page.matches("<tr>").count() - 1, done["lines"].as_array().unwrap().len());
+
+    // What cannot be written is said before the work.
+    let ran = run(&["analyze", "--moves", "", "--time", "1h", "--svg", directory.path().to_str().unwrap()]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.matches('\n').count()), (1, "", 1), "{ran:?}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `uci`: the engine in a dialogue, and under rubbish.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on panics")]
+
 mod common;
 
 use std::io::{BufRead, BufReader, Write};

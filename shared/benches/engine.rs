@@ -4,6 +4,7 @@
 use std::hint::black_box;
 
 use corridor_shared::cat::{build_corridor_attention, collect_search_moves};
+use corridor_shared::race::{RaceTable, unhindered_win};
 use corridor_shared::{Color, Position, perft::perft};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -29,6 +30,40 @@ fn engine(c: &mut Criterion) {
     c.bench_function("collect_search_moves/middle", |b| b.iter(|| collect_search_moves(black_box(&middle))));
 }
 
+/// Leaves at depth 3 by copying the position for each move, and by playing and taking back in place.
+fn copy_or_undo(c: &mut Criterion) {
+    fn by_copy(position: &Position, depth: u8) -> u64 {
+        if depth == 0 {
+            return position.key() & 1;
+        }
+        position.legal_moves().iter().map(|&mv| by_copy(&position.after(mv), depth - 1)).sum()
+    }
+    fn by_undo(position: &mut Position, depth: u8) -> u64 {
+        if depth == 0 {
+            return position.key() & 1;
+        }
+        let mut sum = 0;
+        for &mv in position.legal_moves().iter() {
+            let undo = position.do_move(mv);
+            sum += by_undo(position, depth - 1);
+            position.undo_move(undo);
+        }
+        sum
+    }
+    let mut group = c.benchmark_group("make a move");
+    group.sample_size(20);
+    let position = middle_game();
+    group.bench_function("copy", |b| b.iter(|| by_copy(black_box(&position), 3)));
+    group.bench_function("undo", |b| b.iter(|| by_undo(&mut black_box(position), 3)));
+    group.finish();
+}
+
+fn races(c: &mut Criterion) {
+    let race: Position = "b5f2 / b1c3d3e8 / e3 e9 / 0 0 / 1".parse().expect("a position");
+    c.bench_function("race/solve all", |b| b.iter(|| RaceTable::solve(black_box(&race))));
+    c.bench_function("race/quick answer", |b| b.iter(|| unhindered_win(black_box(&race))));
+}
+
 fn counting(c: &mut Criterion) {
     let mut group = c.benchmark_group("perft");
     group.sample_size(10);
@@ -36,5 +71,5 @@ fn counting(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, engine, counting);
+criterion_group!(benches, engine, copy_or_undo, races, counting);
 criterion_main!(benches);

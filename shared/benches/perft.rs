@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p corridor-shared --bench perft`: leaves per second are the rate that criterion reports.
 
-#![expect(missing_docs, reason = "criterion's macros make undocumented functions")]
+#![expect(clippy::expect_used, reason = "a benchmark that cannot go on panics")]
 
 use std::hint::black_box;
 

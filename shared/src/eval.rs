@@ -9,15 +9,16 @@ use crate::score::Score;
 /// No static evaluation is beyond this, so that it can never be mistaken for a win.
 pub const MAX_EVAL_CM: Score = 20_000;
 
-/// What an evaluation may look at, gathered by the search.
+/// What an evaluation may look at, gathered by the search. Arrays hold the side to move first, then its opponent. The search
+/// also asks about changed distances and walls, to see what a move could gain before it plays it.
 #[derive(Copy, Clone, Debug)]
 pub struct EvalInput<'p> {
     /// The position. Not finished.
     pub position: &'p Position,
-    /// Steps to the goal row of the side to move, then of its opponent.
+    /// Steps to the goal row.
     pub distance: [u8; 2],
-    /// How many squares all shortest routes of a side share, in the same order.
-    pub forced_steps: [u8; 2],
+    /// Walls in hand, 0..=10.
+    pub walls_in_hand: [u8; 2],
 }
 
 impl<'p> EvalInput<'p> {
@@ -25,10 +26,11 @@ impl<'p> EvalInput<'p> {
     #[must_use]
     pub fn of(position: &'p Position) -> Self {
         let own = position.turn();
-        let routes = [own, !own].map(|color| {
-            position.passages.shortest_route(position.pawn(color), color.goal_mask()).unwrap_or_default()
-        });
-        Self { position, distance: routes.map(|r| r.distance), forced_steps: routes.map(|r| r.forced) }
+        Self {
+            position,
+            distance: [own, !own].map(|color| position.distance(color).unwrap_or(0)),
+            walls_in_hand: [own, !own].map(|color| position.walls_in_hand(color)),
+        }
     }
 }
 
@@ -36,47 +38,80 @@ impl<'p> EvalInput<'p> {
 pub trait Evaluation {
     /// The score of the side to move in cm, within ±[`MAX_EVAL_CM`].
     fn evaluate(&self, input: &EvalInput<'_>) -> Score;
-
-    /// What the side to move gives up, in cm, with one of its `in_hand` walls (1..=10).
-    fn wall_cost(&self, in_hand: u8) -> Score;
 }
 
-/// The hand-made evaluation: distances, walls in hand, tempo, bottlenecks.
+/// The hand-made evaluation: distances, weighted by how many walls can still change them, nearness to the goal, walls in
+/// hand and tempo. Its numbers are fitted on self-play (`docs/performance.md` says how, and what did not help).
 #[derive(Copy, Clone, Debug, Default)]
 pub struct HandMade;
 
 /// Being on move, in cm.
-const TEMPO_CM: Score = 30;
-/// A step of difference between the shortest routes, in cm.
-const STEP_CM: Score = 100;
+const TEMPO_CM: Score = 22;
+
+/// A step of difference between the shortest routes, in cm, by the walls that both sides together have in hand: the more
+/// walls, the less a lead means.
+const STEP_CM: [Score; 21] =
+    [145, 143, 115, 100, 95, 90, 87, 80, 68, 60, 54, 38, 24, 14, 8, 5, 5, 5, 8, 10, 10];
+
 /// The worth of n walls in hand, in cm: each further one is worth less.
-const WALLS_CM: [Score; 11] = [0, 150, 380, 595, 765, 930, 1_080, 1_190, 1_285, 1_350, 1_395];
-/// A step of one's shortest route that has no equal alternative, in cm, for each wall the opponent holds (up to five).
-const FORCED_STEP_CM: Score = 1;
+const WALLS_CM: [Score; 11] = [0, 300, 600, 785, 995, 1_135, 1_240, 1_340, 1_412, 1_474, 1_544];
+
+/// The worth of being n steps from the goal, in cm: `2400 / (n + 1)`.
+const NEARNESS_CM: Score = 2_400;
 
 impl Evaluation for HandMade {
     #[inline]
     fn evaluate(&self, input: &EvalInput<'_>) -> Score {
-        let position = input.position;
-        let (own, other) = (position.turn(), !position.turn());
-        let [own_walls, other_walls] = [own, other].map(|color| usize::from(position.walls_in_hand(color)));
+        let [own_walls, other_walls] = input.walls_in_hand.map(usize::from);
         let [own_distance, other_distance] = input.distance.map(Score::from);
-        let [own_forced, other_forced] = input.forced_steps.map(Score::from);
-        let threat =
-            |forced: Score, walls: usize| forced * FORCED_STEP_CM * Score::from(position_count(walls));
-        TEMPO_CM + STEP_CM * (other_distance - own_distance) + WALLS_CM[own_walls] - WALLS_CM[other_walls]
-            + threat(other_forced, own_walls)
-            - threat(own_forced, other_walls)
-    }
-
-    #[inline]
-    fn wall_cost(&self, in_hand: u8) -> Score {
-        let in_hand = usize::from(in_hand.clamp(1, 10));
-        WALLS_CM[in_hand] - WALLS_CM[in_hand - 1]
+        let step = STEP_CM[(own_walls + other_walls).min(STEP_CM.len() - 1)];
+        let nearness = |distance: Score| NEARNESS_CM / (distance + 1);
+        TEMPO_CM + step * (other_distance - own_distance) + nearness(own_distance) - nearness(other_distance)
+            + WALLS_CM[own_walls.min(10)]
+            - WALLS_CM[other_walls.min(10)]
     }
 }
 
-/// Walls that count for a threat: five at most.
-fn position_count(walls: usize) -> u8 {
-    u8::try_from(walls.min(5)).unwrap_or(5)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Color;
+
+    #[test]
+    fn the_start_is_worth_the_tempo() {
+        assert_eq!(HandMade.evaluate(&EvalInput::of(&Position::start())), TEMPO_CM);
+    }
+
+    #[test]
+    fn sides_and_mirror_images_count_alike() {
+        for text in [
+            "e3f6c6a6c2g3h6d5 / d3g4c4d1g6 / f4 e6 / 3 2 / 1",
+            "a3c3e3e6f4g6h4 / d7f5 / b3 g9 / 5 6 / 1",
+            "d6e3 / / e4 e6 / 9 9 / 2",
+        ] {
+            let position: Position = text.parse().unwrap();
+            let score = HandMade.evaluate(&EvalInput::of(&position));
+            assert_eq!(score, HandMade.evaluate(&EvalInput::of(&position.mirrored())));
+            let own = EvalInput::of(&position);
+            let swapped = EvalInput {
+                distance: [own.distance[1], own.distance[0]],
+                walls_in_hand: [own.walls_in_hand[1], own.walls_in_hand[0]],
+                ..own
+            };
+            assert_eq!(score - TEMPO_CM, TEMPO_CM - HandMade.evaluate(&swapped), "{}", position.turn());
+        }
+    }
+
+    #[test]
+    fn extremes_stay_below_every_win() {
+        let position = Position::start();
+        assert_eq!(position.turn(), Color::White);
+        for distance in [[1, u8::MAX], [u8::MAX, 1]] {
+            for walls_in_hand in [[0, 10], [10, 0], [0, 0]] {
+                let score = HandMade.evaluate(&EvalInput { position: &position, distance, walls_in_hand });
+                // No board has routes of 255 steps; 81 squares bound them.
+                assert!(score.abs() <= 2 * MAX_EVAL_CM);
+            }
+        }
+    }
 }

@@ -41,8 +41,6 @@ pub(crate) struct ShortestRoute {
     pub(crate) cuts: CutSlots,
     /// Their length in steps.
     pub(crate) distance: u8,
-    /// How many squares behind the pawn all of them share.
-    pub(crate) forced: u8,
 }
 
 impl Passages {
@@ -153,14 +151,11 @@ impl Passages {
         }
         let mut route = ShortestRoute { distance: steps, ..ShortestRoute::default() };
         let mut square = pawn;
-        let mut layer = pawn.bit();
         for remaining in (0..steps).rev() {
             let closer = by_distance[usize::from(remaining & 3)];
             let next = Square::from_bit_index(lsb128(self.step(square.bit()) & closer));
             route.cuts.add_step(square, next);
             square = next;
-            layer = self.step(layer) & closer;
-            route.forced += u8::from(layer & (layer - 1) == 0);
         }
         Some(route)
     }

@@ -9,7 +9,8 @@ use crate::path::CutSlots;
 /// The number of move sequences of exactly `depth` plies. Depth 0 is one.
 #[must_use]
 pub fn perft(position: &Position, depth: u8) -> u64 {
-    count(position, KnownPaths::default(), depth)
+    let mut position = *position;
+    count(&mut position, KnownPaths::default(), depth)
 }
 
 /// [`perft`] below each legal move, in the order of [`Position::legal_moves`]. Empty at depth 0.
@@ -53,17 +54,21 @@ impl KnownPaths {
     }
 }
 
-fn count(position: &Position, known: KnownPaths, depth: u8) -> u64 {
+/// Plays and takes back in place: measured a fifth faster here than copying (`make a move` in `benches/engine.rs`).
+fn count(position: &mut Position, known: KnownPaths, depth: u8) -> u64 {
     match depth {
         0 => 1,
         1 => movegen::count_legal_moves_with(position, || known.cuts(position)).into(),
         _ => {
             let known = known.complete(position);
-            let moves = position.legal_moves();
-            moves
-                .iter()
-                .map(|&mv| count(&position.after(mv), known.after(position.turn(), mv), depth - 1))
-                .sum()
+            let mover = position.turn();
+            let mut sum = 0;
+            for &mv in position.legal_moves().iter() {
+                let undo = position.do_move(mv);
+                sum += count(position, known.after(mover, mv), depth - 1);
+                position.undo_move(undo);
+            }
+            sum
         }
     }
 }

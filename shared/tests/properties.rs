@@ -1,5 +1,7 @@
 //! Properties of the rules and of every parser, on positions reached by random play.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on panics")]
+
 use corridor_shared::notation::{Notation, format_moves, parse_games, parse_moves, qf, replay, replay_all};
 use corridor_shared::{Color, Move, Position, Wall};
 use proptest::prelude::*;

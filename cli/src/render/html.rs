@@ -1,29 +1,17 @@
 //! The page of `analyze --html`: one file without anything from outside, light or dark as the reader's system is.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::time::Duration;
 
-use corridor_shared::cat::{CatSnapshot, Reason};
+use corridor_shared::Position;
+use corridor_shared::cat::CatSnapshot;
+use corridor_shared::job::{Line, MoveHeat, StoppedBy};
 use corridor_shared::score::{Bound, WhiteScore};
-use corridor_shared::{Move, Position};
 
 use super::svg::{self, Picture};
 use super::{escape, ramp};
 use crate::units;
-
-/// A searched root move as a page shows it.
-#[derive(Clone, Debug)]
-pub(crate) struct Line {
-    pub(crate) mv: Move,
-    pub(crate) score_white: WhiteScore,
-    /// The bound of `score_white`.
-    pub(crate) bound: Bound,
-    /// Plies.
-    pub(crate) depth: u8,
-    pub(crate) pv: Vec<Move>,
-    pub(crate) nodes: u64,
-    /// Without shape bonus.
-    pub(crate) heat_cm: u16,
-}
 
 /// A finished analysis as a page shows it.
 #[derive(Clone, Debug)]
@@ -32,16 +20,15 @@ pub(crate) struct AnalysisReport {
     pub(crate) snapshot: CatSnapshot,
     /// Every searched root move, best first; empty if the game has ended.
     pub(crate) lines: Vec<Line>,
-    /// The root moves that were not searched: heat in cm, and why.
-    pub(crate) pruned: Vec<(Move, u16, Reason)>,
+    /// The root moves that were not searched.
+    pub(crate) pruned: Vec<MoveHeat>,
     /// Plies of the last completed iteration.
     pub(crate) depth: u8,
     pub(crate) nodes: u64,
-    pub(crate) elapsed_ms: u64,
-    /// Workers that took part.
-    pub(crate) workers: usize,
-    /// `depth`, `time`, ..: as in the `done` event.
-    pub(crate) stopped_by: String,
+    pub(crate) elapsed: Duration,
+    /// Workers that took part, at most at once.
+    pub(crate) workers: u32,
+    pub(crate) stopped_by: StoppedBy,
 }
 
 impl AnalysisReport {
@@ -85,16 +72,16 @@ impl AnalysisReport {
             (Some(line), None) => escape(&score(line)),
             (None, None) => "nothing searched".to_owned(),
         };
-        let per_second = units::per_second(self.nodes, std::time::Duration::from_millis(self.elapsed_ms));
+        let per_second = units::per_second(self.nodes, self.elapsed);
         let facts = [
             ("best move", best.map_or_else(|| "\u{2013}".to_owned(), |line| line.mv.to_string())),
             ("score", verdict),
             ("depth", self.depth.to_string()),
             ("nodes", units::grouped(self.nodes)),
-            ("time", format!("{}.{:03} s", self.elapsed_ms / 1000, self.elapsed_ms % 1000)),
+            ("time", format!("{:.3} s", self.elapsed.as_secs_f64())),
             ("nodes/s", units::grouped(per_second)),
             ("workers", self.workers.to_string()),
-            ("stopped by", escape(&self.stopped_by)),
+            ("stopped by", self.stopped_by.name().to_owned()),
         ];
         let mut html = "<dl>".to_owned();
         for (name, value) in facts {
@@ -137,15 +124,15 @@ impl AnalysisReport {
         }
         let mut html =
             format!("<details open><summary>{} moves were not searched</summary>", self.pruned.len());
-        for reason in Reason::ALL {
-            let mut moves: Vec<_> = self.pruned.iter().filter(|(_, _, why)| *why == reason).collect();
-            if moves.is_empty() {
-                continue;
-            }
-            moves.sort_by_key(|(_, heat_cm, _)| std::cmp::Reverse(*heat_cm));
-            let _ = write!(html, "<h2><code>{}</code> {}</h2><ul>", reason.name(), moves.len());
-            for (mv, heat_cm, _) in moves {
-                let _ = write!(html, "<li>{mv} {}</li>", heat(*heat_cm));
+        let mut by_reason: BTreeMap<&str, Vec<&MoveHeat>> = BTreeMap::new();
+        for pruned in &self.pruned {
+            by_reason.entry(&pruned.reason).or_default().push(pruned);
+        }
+        for (reason, mut moves) in by_reason {
+            moves.sort_by_key(|pruned| std::cmp::Reverse(pruned.heat_cm));
+            let _ = write!(html, "<h2><code>{}</code> {}</h2><ul>", escape(reason), moves.len());
+            for pruned in moves {
+                let _ = write!(html, "<li>{} {}</li>", pruned.mv, heat(pruned.heat_cm));
             }
             html.push_str("</ul>");
         }
@@ -215,7 +202,7 @@ li .heat{min-width:0}.quiet{color:var(--faint)}";
 
 #[cfg(test)]
 mod tests {
-    use corridor_shared::cat::{cat_snapshot, collect_search_moves};
+    use corridor_shared::cat::{Verdict, cat_snapshot, collect_search_moves};
     use corridor_shared::notation::{Notation, parse_moves, replay};
 
     use super::*;
@@ -239,8 +226,12 @@ mod tests {
                 heat_cm: verdict.heat_cm,
             })
             .collect();
-        let pruned =
-            searched.pruned.iter().map(|verdict| (verdict.mv, verdict.heat_cm, verdict.reason)).collect();
+        let pruned = |verdict: &Verdict| MoveHeat {
+            mv: verdict.mv,
+            heat_cm: verdict.heat_cm,
+            reason: format!("<{}>", verdict.reason.name()),
+        };
+        let pruned = searched.pruned.iter().map(pruned).collect();
         AnalysisReport {
             snapshot: cat_snapshot(&position),
             position,
@@ -248,9 +239,9 @@ mod tests {
             pruned,
             depth: 8,
             nodes: 1_234_567,
-            elapsed_ms: 1_002,
+            elapsed: Duration::from_millis(1_002),
             workers: 2,
-            stopped_by: "<depth>".to_owned(),
+            stopped_by: StoppedBy::Depth,
         }
     }
 
@@ -265,13 +256,13 @@ mod tests {
             "Black wins in 16",
             "1,234,567",
             "1.002 s",
-            "&lt;depth&gt;",
-            "dead_zone",
-            "moves were not searched",
+            "<dd>depth</dd>",
+            "&lt;dead_zone&gt;",
+            "76 moves were not searched",
         ] {
             assert!(page.contains(shown), "{shown}");
         }
-        assert!(!page.contains("<depth>"));
+        assert!(!page.contains("<dead_zone>"));
         // The only address is the name of the SVG language, which nobody fetches.
         assert_eq!(page.matches("://").count(), 1);
         for outside in ["<script", "<link", "@import", "url(", "src="] {

@@ -1,7 +1,6 @@
 //! Pictures of positions: for a terminal, as SVG, as a page.
 
 pub(crate) mod board;
-#[cfg_attr(not(test), expect(dead_code, reason = "`analyze --html` is the caller"))]
 pub(crate) mod html;
 pub(crate) mod ramp;
 pub(crate) mod svg;

@@ -1,5 +1,7 @@
 //! Running the real binary.
 
+#![allow(dead_code, reason = "each file of tests uses its share")]
+
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 

@@ -4,8 +4,8 @@
 //! only if it cuts the opponent's known shortest path, which is the gate; a distance confirms it.
 
 use super::alphabeta::{Search, Value};
-use crate::board::{Color, Move, Orientation, Position, Wall, pop_lsb64, pop_lsb128};
-use crate::eval::Evaluation;
+use crate::board::{Color, Move, Orientation, Position, Square, Wall, pop_lsb64, pop_lsb128};
+use crate::eval::{EvalInput, Evaluation};
 use crate::movegen;
 use crate::race::unhindered_win;
 use crate::score::{Score, win_in};
@@ -15,7 +15,7 @@ use crate::tt::score_from_table;
 pub(super) const MAX_QDEPTH: u8 = 6;
 /// Noisy moves tried at a node.
 const MAX_NOISY: usize = 8;
-/// What a noisy move can gain beyond the steps it is known to win, in cm.
+/// What a noisy move can gain beyond what the static evaluation sees at once, in cm.
 const DELTA_MARGIN_CM: Score = 120;
 
 /// How much a node wants to know about a pawn race.
@@ -35,15 +35,15 @@ struct Noisy {
 }
 
 impl Noisy {
-    /// Keeps the best eight, in order.
-    fn push(&mut self, mv: Move, gain: Score) {
-        let place = self.moves[..self.len].iter().position(|&(_, other)| gain > other).unwrap_or(self.len);
+    /// Keeps the best eight by their static evaluation, in order.
+    fn push(&mut self, mv: Move, after: Score) {
+        let place = self.moves[..self.len].iter().position(|&(_, other)| after > other).unwrap_or(self.len);
         if place == MAX_NOISY {
             return;
         }
         self.len = (self.len + 1).min(MAX_NOISY);
         self.moves[place..self.len].rotate_right(1);
-        self.moves[place] = (mv, gain);
+        self.moves[place] = (mv, after);
     }
 }
 
@@ -60,8 +60,7 @@ impl Search<'_> {
         }
         let mut best = stand_pat;
         alpha = alpha.max(stand_pat);
-        let wanted = alpha - stand_pat - DELTA_MARGIN_CM;
-        let noisy = self.noisy_moves(ply, &position, wanted);
+        let noisy = self.noisy_moves(ply, &position, alpha - DELTA_MARGIN_CM);
         for &(mv, _) in &noisy.moves[..noisy.len] {
             self.enter(ply, mv);
             let score = -self.quiescence(ply + 1, -beta, -alpha, left - 1).score;
@@ -110,34 +109,37 @@ impl Search<'_> {
         races.known(position).or_else(|| (care == RaceCare::Proven).then(|| races.score(position)))
     }
 
-    /// The noisy moves whose known gain is above `wanted` cm, the largest gain first.
+    /// The noisy moves after which the static evaluation is above `wanted` cm, the best first.
     fn noisy_moves(&self, ply: usize, position: &Position, wanted: Score) -> Noisy {
         let mut noisy = Noisy { moves: [(Move::UNSET, 0); MAX_NOISY], len: 0 };
         let side = position.turn();
         let routes = &self.frame(ply).routes;
-        let own = routes.of(side).distance;
-        if wanted < 2 * 100 {
+        let now = routes.eval_input(position);
+        let closer = now.distance[0].saturating_sub(1);
+        let after =
+            self.searcher.evaluation.evaluate(&EvalInput { distance: [closer, now.distance[1]], ..now });
+        if after > wanted {
             let mut targets = movegen::pawn_targets(position);
             while targets != 0 {
-                let square = pop_lsb128(&mut targets);
-                let closer = own.saturating_sub(1);
-                if position.passages.within(1 << square, side.goal_mask(), closer) {
-                    noisy.push(Move::pawn(crate::board::Square::from_bit_index(square)), 100);
+                let square = Square::from_bit_index(pop_lsb128(&mut targets));
+                if position.passages.within(square.bit(), side.goal_mask(), closer) {
+                    noisy.push(Move::pawn(square), after);
                 }
             }
         }
         if position.walls_in_hand(side) > 0 {
-            self.noisy_walls(ply, position, wanted, &mut noisy);
+            self.noisy_walls(ply, &now, wanted, &mut noisy);
         }
         noisy
     }
 
-    fn noisy_walls(&self, ply: usize, position: &Position, wanted: Score, noisy: &mut Noisy) {
+    fn noisy_walls(&self, ply: usize, now: &EvalInput<'_>, wanted: Score, noisy: &mut Noisy) {
+        let position = now.position;
         let side = position.turn();
         let routes = &self.frame(ply).routes;
         let (own, other) = (*routes.of(side), *routes.of(!side));
+        let walls_in_hand = [now.walls_in_hand[0] - 1, now.walls_in_hand[1]];
         let free = movegen::free_slots(position);
-        let cost = self.searcher.evaluation.wall_cost(position.walls_in_hand(side));
         let gate = [free[0] & other.cuts.horizontal, free[1] & other.cuts.vertical];
         for orientation in Orientation::BOTH {
             let mut slots = gate[orientation.index()];
@@ -153,11 +155,10 @@ impl Search<'_> {
                 let Some(own_after) = own_after else {
                     continue;
                 };
-                let gain = 100
-                    * (Score::from(longer - other.distance) - Score::from(own_after - own.distance))
-                    - cost;
-                if gain > wanted {
-                    noisy.push(Move::wall(wall), gain);
+                let input = EvalInput { distance: [own_after, longer], walls_in_hand, ..*now };
+                let after = self.searcher.evaluation.evaluate(&input);
+                if after > wanted {
+                    noisy.push(Move::wall(wall), after);
                 }
             }
         }

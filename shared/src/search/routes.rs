@@ -50,12 +50,11 @@ impl Routes {
     /// What the evaluation looks at.
     #[inline(always)]
     pub(super) fn eval_input<'p>(&self, position: &'p Position) -> EvalInput<'p> {
-        let own = position.turn();
-        let [own, other] = [self.of(own), self.of(!own)];
+        let [own, other] = [self.of(position.turn()), self.of(!position.turn())];
         EvalInput {
             position,
             distance: [own.distance, other.distance],
-            forced_steps: [own.forced, other.forced],
+            walls_in_hand: [position.turn(), !position.turn()].map(|color| position.walls_in_hand(color)),
         }
     }
 }

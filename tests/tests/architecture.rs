@@ -1,0 +1,190 @@
+//! The house's rules about who knows whom, read from the manifests and the sources themselves.
+//!
+//! `shared <- proto <- {coordinator, worker} <- cli <- tests`; the engine knows no runtime, file, net or clock; the cluster's
+//! state machine knows no runtime, wire, clock or random source; generated types stop at the edges.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on panics")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+
+/// Each member and which of the others it may use.
+const ARROWS: [(&str, &[&str]); 6] = [
+    ("shared", &[]),
+    ("proto", &["shared"]),
+    ("coordinator", &["shared", "proto"]),
+    ("worker", &["shared", "proto"]),
+    ("cli", &["shared", "proto", "coordinator", "worker"]),
+    ("tests", &["shared", "proto", "coordinator", "worker", "cli"]),
+];
+
+/// What the engine must not reach for, in its library.
+const OUTSIDE_OF_THE_ENGINE: [&str; 12] = [
+    "tokio",
+    "tonic",
+    "prost",
+    "std::fs",
+    "std::net",
+    "std::env",
+    "std::process",
+    "std::io",
+    "Instant::now",
+    "SystemTime",
+    "rand::",
+    "println!",
+];
+
+/// What the cluster's state machine must not reach for.
+const OUTSIDE_OF_THE_CLUSTER: [&str; 11] = [
+    "tokio",
+    "tonic",
+    "prost",
+    "corridor_proto",
+    "Instant",
+    "SystemTime",
+    "std::thread",
+    "std::fs",
+    "std::net",
+    "rand::",
+    "rand_",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// All Rust files below a folder, by their path from the workspace's root.
+fn sources(folder: &str) -> BTreeMap<String, String> {
+    fn collect(path: &Path, into: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())) {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, into);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                into.push(path);
+            }
+        }
+    }
+    let mut files = Vec::new();
+    collect(&root().join(folder), &mut files);
+    assert!(!files.is_empty(), "{folder} has sources");
+    let name = |path: &Path| path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+    files.iter().map(|path| (name(path), code_of(&std::fs::read_to_string(path).unwrap()))).collect()
+}
+
+/// The text without comments: what a module says about others is no use of them.
+fn code_of(source: &str) -> String {
+    let without_comment = |line: &str| match line.find("//") {
+        // An address in a string is no comment.
+        Some(at) if !line[..at].ends_with(':') => line[..at].to_owned(),
+        _ => line.to_owned(),
+    };
+    source.lines().map(without_comment).collect::<Vec<_>>().join("\n")
+}
+
+fn manifest(member: &str) -> Table {
+    let path = root().join(member).join("Cargo.toml");
+    std::fs::read_to_string(path).unwrap().parse().unwrap()
+}
+
+/// The names of a manifest's dependencies of every kind, those for single targets included.
+fn dependencies(manifest: &Table, kinds: &[&str]) -> BTreeSet<String> {
+    let targets = manifest.get("target").and_then(|targets| targets.as_table());
+    let tables = std::iter::once(manifest).chain(
+        targets.into_iter().flat_map(|targets| targets.values().filter_map(|target| target.as_table())),
+    );
+    let mut names = BTreeSet::new();
+    for table in tables {
+        for kind in kinds {
+            let found = table.get(*kind).and_then(|kind| kind.as_table());
+            names.extend(found.into_iter().flat_map(|found| found.keys().cloned()));
+        }
+    }
+    names
+}
+
+#[track_caller]
+fn nowhere(files: &BTreeMap<String, String>, forbidden: &[&str]) {
+    for (file, code) in files {
+        for word in forbidden {
+            assert!(!code.contains(word), "{file} uses {word}");
+        }
+    }
+}
+
+#[test]
+fn every_member_has_its_place() {
+    let workspace: Table = std::fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
+    let members: BTreeSet<&str> = workspace["workspace"]["members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap())
+        .collect();
+    assert_eq!(members, ARROWS.iter().map(|(name, _)| *name).collect());
+    for member in members {
+        let lints = &manifest(member)["lints"];
+        assert_eq!(lints["workspace"].as_bool(), Some(true), "{member} obeys the workspace's lints");
+    }
+}
+
+#[test]
+fn crates_depend_along_the_arrows() {
+    for (member, allowed) in ARROWS {
+        let own =
+            dependencies(&manifest(member), &["dependencies", "dev-dependencies", "build-dependencies"]);
+        for other in own.iter().filter_map(|name| name.strip_prefix("corridor-")) {
+            assert!(allowed.contains(&other), "{member} must not depend on {other}");
+        }
+    }
+}
+
+#[test]
+fn coordinator_and_worker_never_meet() {
+    nowhere(&sources("coordinator"), &["corridor_worker"]);
+    nowhere(&sources("worker"), &["corridor_coordinator"]);
+}
+
+#[test]
+fn the_engine_is_pure() {
+    nowhere(&sources("shared/src"), &OUTSIDE_OF_THE_ENGINE);
+    let own = dependencies(&manifest("shared"), &["dependencies", "build-dependencies"]);
+    for name in ["tokio", "tonic", "prost", "rand", "sysinfo", "clap"] {
+        assert!(!own.contains(name), "shared depends on {name}");
+    }
+}
+
+#[test]
+fn the_cluster_is_pure() {
+    nowhere(&sources("coordinator/src/cluster"), &OUTSIDE_OF_THE_CLUSTER);
+}
+
+#[test]
+fn generated_types_stop_at_the_edges() {
+    let may_know = |file: &str| {
+        let edge = |name: &str| file.ends_with(&format!("/{name}.rs"));
+        // `server.rs` registers the services, `client.rs` is the other end of one.
+        file.starts_with("coordinator/src/service/")
+            || ["coordinator/src/server.rs", "worker/src/session.rs", "worker/src/exchange.rs"]
+                .contains(&file)
+            || (file.starts_with("cli/src/") && edge("client"))
+    };
+    for folder in ["coordinator/src", "worker/src", "cli/src"] {
+        for (file, code) in sources(folder) {
+            let knows =
+                code.contains("corridor_proto::v1") || code.contains("v1::") || code.contains("prost::");
+            assert!(!knows || may_know(&file), "{file} knows generated types");
+        }
+    }
+}
+
+#[test]
+fn the_check_itself_sees_what_it_should() {
+    assert_eq!(code_of("use a; // tokio\nlet u = \"http://b\";"), "use a; \nlet u = \"http://b\";");
+    let edges = sources("coordinator/src/service");
+    assert!(edges.values().any(|code| code.contains("corridor_proto::v1")));
+    let own = dependencies(&manifest("cli"), &["dependencies"]);
+    assert!(own.contains("corridor-coordinator") && own.contains("raw-cpuid"));
+}
