@@ -1,0 +1,81 @@
+//! What the cluster costs: `corridor analyze` with one worker against the bare search, to the same depth, in turns.
+//!
+//! `cargo bench -p corridor-cli --bench overhead`. Both have one search thread and a table of the same size; the cluster
+//! runs in a process of its own, over gRPC on loopback. The least of several rounds is compared: noise only adds.
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "a benchmark prints, and fails by panicking")]
+
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use corridor_shared::Position;
+use corridor_shared::search::{Limits, Searcher, Undisturbed};
+use corridor_shared::tt::TranspositionTable;
+
+const ROUNDS: usize = 3;
+const TABLE_MIB: usize = 64;
+/// A depth that takes the bare search at least this long is compared.
+const LEAST: Duration = Duration::from_secs(5);
+
+const POSITIONS: [(&str, &str); 4] = [
+    ("start", ""),
+    ("open middle", "e2 e8 e3 e7 e4 e6"),
+    ("standard copy", "e2 e8 e3 e7 e4 e6 d3h e6h"),
+    ("walled middle", "e2 e8 e3 e7 e4 e6 e3h f6h c6h a6h d3v e4h g4v h6h"),
+];
+
+struct Run {
+    time: Duration,
+    nodes: u64,
+}
+
+fn bare(moves: &str, depth: u8) -> Run {
+    let position = moves.split_whitespace().fold(Position::start(), |position, token| {
+        position.play(token.parse().expect("a move")).expect("a legal move")
+    });
+    let table = Arc::new(TranspositionTable::new(TABLE_MIB << 20).expect("a table"));
+    let mut searcher = Searcher::new(table);
+    let start = Instant::now();
+    let report = searcher.analyze(&position, &Limits::depth(depth), &mut Undisturbed);
+    Run { time: start.elapsed(), nodes: report.nodes }
+}
+
+fn cluster(moves: &str, depth: u8) -> Run {
+    let output = Command::new(env!("CARGO_BIN_EXE_corridor"))
+        .args(["analyze", "--json", "--workers", "1", "--hash", &format!("{TABLE_MIB}M")])
+        .args(["--moves", moves, "--depth", &depth.to_string()])
+        .output()
+        .expect("the binary runs");
+    let text = String::from_utf8(output.stdout).expect("JSON is text");
+    let done: serde_json::Value =
+        serde_json::from_str(text.lines().last().expect("a last line")).expect("JSON");
+    assert_eq!(done["event"], "done", "{done}");
+    Run {
+        time: Duration::from_millis(done["elapsed_ms"].as_u64().expect("a time")),
+        nodes: done["nodes"].as_u64().expect("nodes"),
+    }
+}
+
+fn least(runs: &[Run]) -> &Run {
+    runs.iter().min_by_key(|run| run.time).expect("a round")
+}
+
+fn main() {
+    let mut product = 1.0;
+    for (name, moves) in POSITIONS {
+        let depth = (6..40).find(|&depth| bare(moves, depth).time >= LEAST).expect("a depth");
+        let (mut bares, mut clusters) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            bares.push(bare(moves, depth));
+            clusters.push(cluster(moves, depth));
+        }
+        let (bare, cluster) = (least(&bares), least(&clusters));
+        let ratio = cluster.time.as_secs_f64() / bare.time.as_secs_f64();
+        product *= ratio;
+        println!(
+            "{name}, depth {depth}: bare {:.2?} ({} nodes), cluster with one worker {:.2?} ({} nodes): {ratio:.3}",
+            bare.time, bare.nodes, cluster.time, cluster.nodes,
+        );
+    }
+    println!("geometric mean {:.3}", f64::powf(product, 0.25));
+}
