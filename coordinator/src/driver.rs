@@ -323,3 +323,133 @@ impl Driver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use corridor_shared::job::{ENGINE_EPOCH, JobEvent, JobLimits, RootPrune, Unit, UnitReport};
+    use corridor_shared::score::{Bound, WhiteScore};
+
+    use super::*;
+
+    fn spec(depth: u8) -> JobSpec {
+        JobSpec {
+            position: corridor_shared::Position::start(),
+            limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
+            multipv: 1,
+            prune: RootPrune::Cat,
+            deterministic: false,
+            priority: 0,
+            detach: true,
+            traceparent: None,
+        }
+    }
+
+    fn running() -> (Handle, CancellationToken) {
+        let (driver, handle) = new(Config::default());
+        let stop = CancellationToken::new();
+        drop(tokio::spawn(driver.run(stop.clone())));
+        (handle, stop)
+    }
+
+    /// A worker that finds every unit to be a draw, at once.
+    async fn register(handle: &Handle) -> (WorkerId, mpsc::Receiver<Command>) {
+        let registration = Registration {
+            name: "w".to_owned(),
+            instance: 1,
+            engine_epoch: ENGINE_EPOCH.to_owned(),
+            slots: 1,
+            table_bytes: 0,
+        };
+        let (terms, commands) = handle.register(registration).await.expect("accepted");
+        (terms.worker, commands)
+    }
+
+    fn draw(unit: &Unit) -> WorkerSays {
+        WorkerSays::Report(UnitReport {
+            unit: unit.unit,
+            attempt: unit.attempt,
+            score: Some((WhiteScore::Cm(0), Bound::Exact)),
+            pv: Vec::new(),
+            nodes: 1,
+            completed: true,
+            search_time: Duration::from_micros(1),
+        })
+    }
+
+    async fn work(handle: Handle, worker: WorkerId, mut commands: mpsc::Receiver<Command>) {
+        while let Some(command) = commands.recv().await {
+            if let Command::Grant(unit) = command {
+                handle.worker_says(worker, draw(&unit)).await.expect("a driver");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_slow_watcher_is_dropped_with_a_reason_and_nobody_else_notices() {
+        let (handle, _stop) = running();
+        let job = match handle.ask(Question::Submit { spec: Box::new(spec(60)), watcher: None }).await {
+            Ok(Answer::Job(job)) => job,
+            other => panic!("{other:?}"),
+        };
+        let mut slow = handle.watch(job, 0).await.expect("a stream");
+        let mut fast = handle.watch(job, 0).await.expect("a stream");
+        let (worker, commands) = register(&handle).await;
+        drop(tokio::spawn(work(handle.clone(), worker, commands)));
+        let mut seen = 0;
+        let mut last = None;
+        while let Some(batch) = fast.next().await.expect("never dropped") {
+            seen += batch.len();
+            last = batch.last().cloned();
+        }
+        assert!(seen > WATCHER_BACKLOG + 100, "{seen} events are too few for this test");
+        assert!(last.is_some_and(|record| matches!(record.event, JobEvent::Done(_))));
+        let dropped = loop {
+            match slow.next().await {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("the stream of a slow watcher must not end as if it were complete"),
+                Err(dropped) => break dropped,
+            }
+        };
+        assert!(dropped.0.contains("watcher_backlog"), "{dropped:?}");
+        // It may come back with its cursor.
+        let mut again = handle.watch(job, 5).await.expect("a stream");
+        assert_eq!(again.next().await.expect("events").map(|batch| batch[0].seq), Some(6));
+    }
+
+    #[tokio::test]
+    async fn a_worker_without_room_for_a_message_is_lost_like_any_other() {
+        let (handle, _stop) = running();
+        let (worker, commands) = register(&handle).await;
+        handle.ask(Question::Submit { spec: Box::new(spec(3)), watcher: None }).await.expect("accepted");
+        // It stops listening without a word; the next message to it shows that.
+        drop(commands);
+        for _ in 0..3 {
+            let says = WorkerSays::Failed {
+                unit: corridor_shared::job::UnitId(1),
+                attempt: corridor_shared::job::Attempt::FIRST,
+                message: "test".to_owned(),
+            };
+            handle.worker_says(worker, says).await.expect("a driver");
+        }
+        assert_eq!(handle.ask(Question::Workers).await, Ok(Answer::Workers(Vec::new())));
+    }
+
+    #[tokio::test]
+    async fn who_asks_a_stopped_driver_is_told() {
+        let (handle, stop) = running();
+        let job = match handle.ask(Question::Submit { spec: Box::new(spec(3)), watcher: None }).await {
+            Ok(Answer::Job(job)) => job,
+            other => panic!("{other:?}"),
+        };
+        let mut stream = handle.watch(job, 0).await.expect("a stream");
+        stop.cancel();
+        let dropped = loop {
+            match stream.next().await {
+                Ok(Some(_)) => {}
+                other => break other,
+            }
+        };
+        assert!(dropped.is_err_and(|dropped| dropped.0.contains("shutting down")));
+        assert_eq!(handle.ask(Question::Workers).await, Err(AskError::Closed));
+    }
+}

@@ -161,7 +161,7 @@ impl LastWall {
 fn claimed_wins_are_wins() {
     let mut random = Random(7);
     let mut claims = 0;
-    for round in 0..6 {
+    for round in 0..4 {
         let position = endgame(&mut random, if round % 2 == 0 { [1, 0] } else { [0, 1] });
         let truth = LastWall::solve(&position);
         for state in LastWall::states(&position).iter().step_by(97) {
@@ -180,7 +180,7 @@ fn claimed_wins_are_wins() {
             }
         }
     }
-    assert!(claims > 300, "the test saw wins: {claims}");
+    assert!(claims > 200, "the test saw wins: {claims}");
 }
 
 #[test]

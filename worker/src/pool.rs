@@ -105,6 +105,15 @@ impl Pool {
         table: Arc<TranspositionTable>,
         outcomes: &mpsc::Sender<Outcome>,
     ) -> std::io::Result<Self> {
+        Self::start_with(search, slots, table, outcomes)
+    }
+
+    fn start_with(
+        search: SearchUnit,
+        slots: u32,
+        table: Arc<TranspositionTable>,
+        outcomes: &mpsc::Sender<Outcome>,
+    ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             queue: Mutex::default(),
             ready: Condvar::new(),
@@ -113,7 +122,7 @@ impl Pool {
         });
         let spawn = |slot| {
             let (shared, outcomes) = (Arc::clone(&shared), outcomes.clone());
-            let body = move || run(&shared, &outcomes);
+            let body = move || run(search, &shared, &outcomes);
             std::thread::Builder::new().name(format!("search-{slot}")).spawn(body)
         };
         for slot in 0..slots {
@@ -158,8 +167,11 @@ impl Drop for Pool {
     }
 }
 
+/// How a thread searches a unit.
+type SearchUnit = fn(&mut Searcher, &Task) -> Result<UnitReport, String>;
+
 /// A thread's life.
-fn run(shared: &Shared, outcomes: &mpsc::Sender<Outcome>) {
+fn run(search: SearchUnit, shared: &Shared, outcomes: &mpsc::Sender<Outcome>) {
     let mut searcher = Searcher::new(Arc::clone(&shared.table));
     while let Some(task) = next(shared) {
         if shared.job.swap(task.unit.job.0, Ordering::Relaxed) != task.unit.job.0 {
@@ -267,5 +279,108 @@ impl SearchHandler for Handler<'_> {
         }
         self.seen_version = version;
         Directive::Window(lock(&self.task.window).to_engine(self.turn))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use corridor_shared::job::{Attempt, JobId, UnitId};
+    use corridor_shared::search::PruneMode;
+
+    use super::*;
+
+    fn unit(number: u64, depth: u8) -> Unit {
+        Unit {
+            job: JobId(1),
+            unit: UnitId(number),
+            attempt: Attempt::FIRST,
+            root: Position::start(),
+            path: vec!["e2".parse().expect("a move")],
+            depth,
+            window: WhiteWindow::default(),
+            node_budget: None,
+            pv_hint: Vec::new(),
+            deterministic: false,
+            prune: PruneMode::Cat,
+            traceparent: None,
+            speculative: false,
+        }
+    }
+
+    fn table() -> Arc<TranspositionTable> {
+        Arc::new(TranspositionTable::new(1 << 20).expect("a table"))
+    }
+
+    fn next(outcomes: &mut mpsc::Receiver<Outcome>) -> Outcome {
+        outcomes.blocking_recv().expect("an outcome")
+    }
+
+    #[test]
+    fn units_are_searched_in_order_and_stopped_on_demand() {
+        let (sender, mut outcomes) = mpsc::channel(8);
+        let pool = Pool::start(1, table(), &sender).expect("threads");
+        drop(sender);
+        pool.push(unit(1, 2)).expect("room");
+        let endless = pool.push(unit(2, 60)).expect("room");
+        let waiting = pool.push(unit(3, 60)).expect("room");
+        let first = next(&mut outcomes);
+        assert!(first.result.is_ok_and(|report| report.completed && report.nodes > 0));
+        // A new window, open to nothing, ends nothing; a stop does, for the running one and the waiting one.
+        endless.set_window(WhiteWindow { low: Some(WhiteScore::Cm(0)), high: Some(WhiteScore::Cm(1)) });
+        waiting.stop(true);
+        endless.stop(false);
+        for (task, wanted) in [(endless, true), (waiting, false)] {
+            let outcome = next(&mut outcomes);
+            assert!(Arc::ptr_eq(&outcome.task, &task) && outcome.task.is_wanted() == wanted);
+            assert!(outcome.result.is_ok_and(|report| !report.completed && report.score.is_none()));
+        }
+        drop(pool);
+        assert!(outcomes.blocking_recv().is_none(), "threads end with their pool");
+    }
+
+    #[test]
+    fn a_panic_fails_its_unit_and_the_thread_goes_on() {
+        let (sender, mut outcomes) = mpsc::channel(8);
+        let odd_ones_panic: SearchUnit = |searcher, task| {
+            assert!(task.unit().unit.0.is_multiple_of(2), "an odd unit");
+            search(searcher, task)
+        };
+        let pool = Pool::start_with(odd_ones_panic, 1, table(), &sender).expect("threads");
+        for number in 1..=4 {
+            pool.push(unit(number, 2)).expect("room");
+        }
+        for number in 1..=4_u64 {
+            let outcome = next(&mut outcomes);
+            match outcome.result {
+                Ok(report) => assert!(number.is_multiple_of(2) && report.completed),
+                Err(message) => assert!(message.contains("panicked: an odd unit"), "{message}"),
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_units_fail_with_a_reason() {
+        let (sender, mut outcomes) = mpsc::channel(8);
+        let pool = Pool::start(1, table(), &sender).expect("threads");
+        let illegal = Unit { path: vec!["e2".parse().expect("a move"); 2], ..unit(1, 2) };
+        pool.push(illegal).expect("room");
+        let message = next(&mut outcomes).result.expect_err("illegal");
+        assert!(message.starts_with("path[1]: "), "{message}");
+    }
+
+    #[test]
+    fn progress_is_seen_while_a_unit_runs() {
+        let (sender, mut outcomes) = mpsc::channel(8);
+        let pool = Pool::start(1, table(), &sender).expect("threads");
+        let task = pool.push(unit(1, 60)).expect("room");
+        let started = Instant::now();
+        while task.progress().nodes == 0 {
+            assert!(started.elapsed() < Duration::from_secs(30), "no progress");
+            std::thread::yield_now();
+        }
+        task.stop(false);
+        assert!(next(&mut outcomes).result.is_ok_and(|report| report.nodes > 0));
     }
 }

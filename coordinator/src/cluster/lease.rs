@@ -133,6 +133,11 @@ impl Fleet {
         best.filter(|&(free, _)| free > 0).map(|(_, id)| id)
     }
 
+    /// Whether a worker could begin a unit at once.
+    pub(crate) fn has_free_slot(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_some_and(|worker| worker.free_slots() > 0)
+    }
+
     /// A worker that has no free slot but room for a unit that waits.
     pub(crate) fn with_room(&self) -> Option<WorkerId> {
         self.workers.iter().find(|(_, worker)| worker.room() > 0).map(|(&id, _)| id)

@@ -29,7 +29,7 @@ use crate::limits;
 use job::{End, Job};
 use lease::{Fleet, Lease};
 pub use messages::{Answer, Command, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays};
-use plan::{Adjustment, Task};
+use plan::{Adjustment, Role, Task};
 
 /// How the cluster behaves.
 #[derive(Copy, Clone, Debug)]
@@ -333,7 +333,14 @@ impl Cluster {
         }
         let Some(lease) = self.fleet.end(report.unit, now) else { return };
         match merge::at_root(&report, &lease.unit).filter(|_| report.completed) {
-            None => self.give_back(now, &lease, report.nodes),
+            None => {
+                self.give_back(now, &lease, report.nodes);
+                // A drain and a spent budget explain that; anything else must not go on for ever.
+                let draining = self.fleet.worker(worker).is_some_and(|worker| worker.draining);
+                if !draining && lease.unit.node_budget.is_none() {
+                    self.count_failure(now, &lease.unit, "it came back unfinished", effects);
+                }
+            }
             Some((score, bound)) => {
                 self.failures.remove(&report.unit);
                 let Some(job) = self.jobs.get_mut(&lease.unit.job) else { return };
@@ -366,13 +373,18 @@ impl Cluster {
         }
         let Some(lease) = self.fleet.end(unit, now) else { return };
         self.give_back(now, &lease, lease.nodes);
-        let failures = self.failures.entry(unit).or_default();
+        self.count_failure(now, &lease.unit, message, effects);
+    }
+
+    fn count_failure(&mut self, now: Duration, unit: &Unit, message: &str, effects: &mut Vec<Effect>) {
+        let failures = self.failures.entry(unit.unit).or_default();
         *failures += 1;
         if *failures >= limits::MAX_UNIT_FAILURES {
             let times = *failures;
-            self.failures.remove(&unit);
-            let text = format!("unit {unit} failed {times} times (max_unit_failures), last: {message}");
-            self.end_job(now, lease.unit.job, failure("internal", text), effects);
+            self.failures.remove(&unit.unit);
+            let text =
+                format!("unit {} failed {times} times (max_unit_failures), last: {message}", unit.unit);
+            self.end_job(now, unit.job, failure("internal", text), effects);
         }
     }
 
@@ -490,34 +502,35 @@ impl Cluster {
     /// Hands out units: first to slots that are free, then one to wait at each worker.
     fn schedule(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         while let Some(worker) = self.fleet.idlest() {
-            if !self.grant_any(now, worker, false, effects)
+            if !self.grant_any(now, worker, Ask::Needed, effects)
                 && !self.steal(now, effects)
-                && !self.grant_any(now, worker, true, effects)
+                && !self.grant_any(now, worker, Ask::Guess, effects)
             {
                 break;
             }
         }
         while let Some(worker) = self.fleet.with_room() {
-            if !self.grant_any(now, worker, false, effects) {
+            if !self.grant_any(now, worker, Ask::Ahead, effects) {
                 break;
             }
         }
         self.tell_states(effects);
     }
 
-    fn grant_any(
-        &mut self,
-        now: Duration,
-        worker: WorkerId,
-        speculate: bool,
-        effects: &mut Vec<Effect>,
-    ) -> bool {
+    fn grant_any(&mut self, now: Duration, worker: WorkerId, ask: Ask, effects: &mut Vec<Effect>) -> bool {
         let next = self.open.iter().find_map(|&(_, id)| {
             let job = self.jobs.get(&id).filter(|job| job.is_open())?;
-            Some((id, job.plan.next_task(speculate)?))
+            // The budget of a unit that waits would be stale when it begins.
+            if ask == Ask::Ahead && job.spec.limits.nodes.is_some() {
+                return None;
+            }
+            Some((id, job.plan.next_task(worker, ask == Ask::Guess)?))
         });
         let Some((id, task)) = next else { return false };
-        self.grant(now, worker, id, &task, effects);
+        // What is urgent goes to whoever knows it, if that one is idle too.
+        let urgent = matches!(task.role, Role::Leader | Role::Challenger);
+        let home = task.home.filter(|&home| urgent && self.fleet.has_free_slot(home));
+        self.grant(now, home.unwrap_or(worker), id, &task, effects);
         true
     }
 
@@ -546,9 +559,9 @@ impl Cluster {
             deterministic: job.spec.deterministic,
             prune: if job.spec.prune == RootPrune::None { PruneMode::None } else { PruneMode::Cat },
             traceparent: job.spec.traceparent.clone(),
-            speculative: task.role == plan::Role::Guess,
+            speculative: task.role == Role::Guess,
         };
-        job.plan.granted(task, unit_id);
+        job.plan.granted(task, unit_id, worker);
         job.set_state(JobState::Running, "workers search it", effects);
         self.fleet.grant(unit.clone(), worker, now);
         effects.push(Effect::Send { worker, command: Command::Grant(Box::new(unit)) });
@@ -572,6 +585,17 @@ impl Cluster {
             }
         }
     }
+}
+
+/// What kind of unit is wanted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Ask {
+    /// One that must be searched, to begin at once.
+    Needed,
+    /// One that must be searched, to wait at a worker.
+    Ahead,
+    /// Any, also one that only may have to be searched.
+    Guess,
 }
 
 fn check_supported(spec: &JobSpec) -> Result<(), Refusal> {

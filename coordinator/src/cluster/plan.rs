@@ -8,7 +8,7 @@
 //! All scores here are the engine's, from the root's side to move, win distances counted from the root.
 
 use corridor_shared::board::Move;
-use corridor_shared::job::{Attempt, UnitId};
+use corridor_shared::job::{Attempt, UnitId, WorkerId};
 use corridor_shared::score::{Bound, INFINITE, MAX_CM, Score};
 use corridor_shared::search::Window;
 
@@ -71,6 +71,8 @@ pub(crate) struct Task {
     pub(crate) window: Window,
     /// Its role.
     pub(crate) role: Role,
+    /// Whose table knows the move best: who searched it last.
+    pub(crate) home: Option<WorkerId>,
 }
 
 /// How a leased unit must follow what has become known.
@@ -109,6 +111,7 @@ pub(crate) struct Candidate {
     nodes: u64,
     /// At all depths: what was hard to refute is likelier to be good.
     all_nodes: u64,
+    home: Option<WorkerId>,
     leased: Option<Leased>,
     retry: Option<Retry>,
 }
@@ -122,6 +125,7 @@ impl Candidate {
             searches: 0,
             nodes: 0,
             all_nodes: 0,
+            home: None,
             leased: None,
             retry: None,
         }
@@ -217,28 +221,36 @@ impl Plan {
         self.candidates.extend(moves.into_iter().map(Candidate::new));
     }
 
-    /// The next unit, most urgent first: challengers, leaders, scouts; with `speculate`, guesses.
-    pub(crate) fn next_task(&self, speculate: bool) -> Option<Task> {
+    /// The next unit, most urgent first: challengers, leaders, scouts; with `speculate`, guesses. Among equals those come
+    /// first that this worker's table knows, or nobody's.
+    pub(crate) fn next_task(&self, worker: WorkerId, speculate: bool) -> Option<Task> {
         let alpha = self.alpha();
         let free = |&index: &usize| self.candidates[index].leased.is_none() && !self.is_settled(index, alpha);
         let tasks = (0..self.candidates.len()).filter(free).filter_map(|index| self.task(index, alpha));
-        match tasks.min_by_key(|task| (task.role != Role::Challenger, task.index)) {
+        let urgency = |task: &Task| match task.role {
+            Role::Challenger => (0, false, task.index),
+            Role::Leader => (1, false, task.index),
+            Role::Scout | Role::Guess => (2, task.home.is_some_and(|home| home != worker), task.index),
+        };
+        match tasks.min_by_key(urgency) {
             Some(task) => Some(task),
-            None if speculate && alpha.is_none() => self.guess(),
+            None if speculate && alpha.is_none() => self.guess(worker),
             None => None,
         }
     }
 
     fn task(&self, index: usize, alpha: Option<Score>) -> Option<Task> {
         let candidate = &self.candidates[index];
+        let home = candidate.home;
         if index < self.multipv {
-            return Some(Task { index, window: self.leader_window(candidate), role: Role::Leader });
+            return Some(Task { window: self.leader_window(candidate), role: Role::Leader, index, home });
         }
         let alpha = alpha?;
-        let scout = Task { index, window: Window::null(alpha), role: Role::Scout };
+        let scout = Task { index, window: Window::null(alpha), role: Role::Scout, home };
         match &candidate.found {
             Some(found) if found.bound == Bound::Lower && found.score > alpha => {
-                Some(Task { index, window: Window { alpha, beta: INFINITE }, role: Role::Challenger })
+                let window = Window { alpha, beta: INFINITE };
+                Some(Task { index, window, role: Role::Challenger, home })
             }
             _ => Some(scout),
         }
@@ -261,7 +273,7 @@ impl Plan {
     }
 
     /// A sibling that nothing is known about yet, against the last iteration's alpha.
-    fn guess(&self) -> Option<Task> {
+    fn guess(&self, worker: WorkerId) -> Option<Task> {
         let alpha = self.guessed_alpha().filter(|alpha| alpha.abs() <= MAX_CM)?;
         if self.depth < SPECULATION_FROM_DEPTH || self.a_leader_failed_low() {
             return None;
@@ -270,8 +282,11 @@ impl Plan {
             let candidate = &self.candidates[index];
             candidate.leased.is_none() && candidate.found.is_none()
         };
-        let index = (self.multipv..self.candidates.len()).find(unknown)?;
-        Some(Task { index, window: Window::null(alpha), role: Role::Guess })
+        let foreign = |index: usize| self.candidates[index].home.is_some_and(|home| home != worker);
+        let siblings = (self.multipv..self.candidates.len()).filter(unknown);
+        let index = siblings.min_by_key(|&index| (foreign(index), index))?;
+        let home = self.candidates[index].home;
+        Some(Task { index, window: Window::null(alpha), role: Role::Guess, home })
     }
 
     fn a_leader_failed_low(&self) -> bool {
@@ -286,11 +301,12 @@ impl Plan {
     }
 
     /// A task was leased.
-    pub(crate) fn granted(&mut self, task: &Task, unit: UnitId) {
+    pub(crate) fn granted(&mut self, task: &Task, unit: UnitId, worker: WorkerId) {
         let candidate = &mut self.candidates[task.index];
         debug_assert!(candidate.leased.is_none(), "a move is leased once");
         candidate.leased = Some(Leased { unit, window: task.window, role: task.role });
         candidate.retry = None;
+        candidate.home = Some(worker);
     }
 
     /// A lease ended without a result: the move is free again, its next lease is the next attempt.

@@ -624,6 +624,22 @@ fn a_unit_that_fails_everywhere_fails_its_job() {
 }
 
 #[test]
+fn units_that_always_come_back_unfinished_end_their_job() {
+    let mut world = World::new();
+    let worker = world.join(1);
+    let job = world.submit(start(2));
+    let unit = world.running(worker).expect("work");
+    for attempt in 1..=limits::MAX_UNIT_FAILURES {
+        let unit = world.held[&worker][&unit.unit].clone();
+        assert_eq!(unit.attempt, Attempt(attempt));
+        world.held.get_mut(&worker).expect("held").remove(&unit.unit);
+        let report = UnitReport { score: None, completed: false, ..world.report_on(&unit) };
+        world.says(worker, WorkerSays::Report(report));
+    }
+    assert!(matches!(world.log(job).last().expect("events").event, JobEvent::Error(_)));
+}
+
+#[test]
 fn names_are_unique_but_a_process_may_come_back() {
     let mut world = World::new();
     let first = world.try_join("a", 1, 1).expect("accepted");
@@ -655,7 +671,7 @@ fn an_idle_worker_takes_over_what_waits_elsewhere() {
     loop {
         let unit = world.running(first).expect("work");
         world.finish(first, &unit);
-        if world.cluster.jobs[&job].plan.next_task(false).is_none() && world.held[&first].len() == 2 {
+        if world.cluster.jobs[&job].plan.next_task(first, false).is_none() && world.held[&first].len() == 2 {
             break;
         }
     }

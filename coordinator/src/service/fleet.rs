@@ -38,6 +38,9 @@ impl FleetService {
     }
 }
 
+/// Of what a worker says about a fault, so much is kept.
+const MAX_FAULT_CHARACTERS: usize = 1_000;
+
 /// What a new session says first.
 async fn register(messages: &mut Streaming<v1::SessionRequest>) -> Result<v1::Register, Status> {
     use v1::session_request::Kind;
@@ -66,7 +69,7 @@ fn decode(message: v1::SessionRequest) -> Option<WorkerSays> {
         Kind::Failed(failed) => Some(WorkerSays::Failed {
             unit: UnitId(failed.unit),
             attempt: Attempt(failed.attempt),
-            message: failed.message,
+            message: failed.message.chars().take(MAX_FAULT_CHARACTERS).collect(),
         }),
         Kind::Draining(_) => Some(WorkerSays::Draining),
     }

@@ -1,0 +1,144 @@
+//! `analyze`, as a program and as a person meets it: the whole cluster in the binary's process.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on panics")]
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{command, refused, run};
+use serde_json::Value;
+
+const SMALL: [&str; 4] = ["--workers", "2", "--hash", "8M"];
+
+/// The events of a run that ends well, checked for their order.
+#[track_caller]
+fn events(arguments: &[&str]) -> Vec<Value> {
+    let ran = run(&[&["analyze", "--json"], arguments, &SMALL].concat());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{arguments:?}");
+    let events: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (event, seq) in events.iter().zip(1..) {
+        assert_eq!(event["seq"], seq, "a gap or a repeat");
+    }
+    assert_eq!(events[0]["event"], "accepted");
+    assert_eq!(events.iter().filter(|event| event["event"] == "done").count(), 1);
+    assert_eq!(events.last().unwrap()["event"], "done");
+    events
+}
+
+#[test]
+fn a_program_reads_events() {
+    let events = events(&["--moves", "e2 e8 e3 e7 e4 e6", "--depth", "5", "--multipv", "3"]);
+    let done = events.last().unwrap();
+    assert_eq!((&done["depth"], &done["stopped_by"]), (&5.into(), &"depth".into()));
+    let lines = done["lines"].as_array().unwrap();
+    assert_eq!(lines.len(), events[0]["kept"].as_array().unwrap().len());
+    assert!(lines[..3].iter().all(|line| line["bound"] == "exact" && line["depth"] == 5));
+    assert_eq!(done["best_move"], lines[0]["move"]);
+    let depths: Vec<&Value> =
+        events.iter().filter(|event| event["event"] == "iteration").map(|event| &event["depth"]).collect();
+    assert_eq!(depths, [1, 2, 3, 4, 5]);
+    let heats: Vec<&Value> =
+        events.iter().filter(|event| event["event"] == "heat").map(|event| &event["move"]).collect();
+    assert!(heats[0].is_null() && heats.len() == 1 + lines.len());
+    assert!(heats[1..].iter().all(|mv| lines.iter().any(|line| line["move"] == **mv)));
+}
+
+#[test]
+fn nothing_is_pruned_under_none() {
+    let events = events(&["--moves", "", "--depth", "2", "--prune", "none"]);
+    assert_eq!(events[0]["kept"].as_array().unwrap().len(), 131);
+    assert!(events[0]["pruned"].as_array().unwrap().is_empty());
+    let reasons = events[0]["kept"].as_array().unwrap().iter().map(|kept| kept["reason"].as_str().unwrap());
+    assert!(reasons.clone().all(|reason| ["all", "pawn"].contains(&reason)));
+}
+
+#[test]
+fn games_that_are_over_or_forced_answer_at_once() {
+    let over = events(&["--position", "/ / e9 e5 / 10 10 / 2"]);
+    let done = over.last().unwrap();
+    assert!(done["best_move"].is_null() && done["lines"].as_array().unwrap().is_empty());
+    assert_eq!(done["score_white"], serde_json::json!({"white_wins_in": 0}));
+    let forced = events(&["--position", "/ a1 / a1 e9 / 0 0 / 1"]);
+    let done = forced.last().unwrap();
+    assert_eq!(done["best_move"], "a2");
+    assert!(done["score_white"]["cm"].is_null(), "the race is scored exactly: {done}");
+}
+
+#[test]
+fn limits_hold() {
+    let started = Instant::now();
+    let timed = events(&["--moves", "", "--time", "300ms"]);
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert_eq!(timed.last().unwrap()["stopped_by"], "time");
+    let counted = events(&["--moves", "", "--nodes", "20000"]);
+    assert_eq!(counted.last().unwrap()["stopped_by"], "nodes");
+}
+
+#[test]
+fn an_interrupt_still_gives_the_answer() {
+    let mut child = command()
+        .args(["analyze", "--json", "--moves", "", "--time", "1h"])
+        .args(SMALL)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let parse = |line: std::io::Result<String>| serde_json::from_str::<Value>(&line.unwrap()).unwrap();
+    assert!(lines.by_ref().map(parse).any(|event| event["event"] == "iteration" && event["depth"] == 3));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let last = lines.map(parse).last().unwrap();
+    assert_eq!((&last["event"], &last["stopped_by"]), (&"done".into(), &"cancel".into()));
+    assert!(last["depth"].as_u64().unwrap() >= 3);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_reader_who_leaves_ends_it() {
+    let started = Instant::now();
+    let mut child = command()
+        .args(["analyze", "--json", "--moves", "", "--time", "1h"])
+        .args(SMALL)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+    assert!(started.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_person_reads_a_board_and_a_table() {
+    let ran = run(&[&["analyze", "--moves", "", "--depth", "3"], &SMALL[..]].concat());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "no bars when nobody looks");
+    assert!(ran.stdout.contains("best move e2") && ran.stdout.contains("stopped by depth"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("White to move"), "{}", ran.stdout);
+}
+
+#[test]
+fn bad_input_is_refused_in_one_line() {
+    let refused = |arguments: &[&str], line: &str| {
+        refused(&[&["analyze", "--moves", ""], arguments].concat(), line);
+    };
+    refused(&["--depth", "0"], "invalid value '0' for '--depth <D>': 0 is not in 1..=100");
+    refused(&["--workers", "0"], "invalid value '0' for '--workers <N>': 0 is not in 1..=1024");
+    refused(&["--multipv", "0"], "invalid value '0' for '--multipv <K>': 0 is not in 1..=136");
+    refused(
+        &["--time", "30"],
+        "invalid value '30' for '--time <T>': a duration carries a unit: us, ms, s, m, h or d",
+    );
+    refused(&["--deterministic"], "spec.deterministic: not yet supported");
+    refused(&["--coordinator", "no url"], "--coordinator: 'no url' is no http://HOST:PORT");
+}
+
+#[test]
+fn a_coordinator_that_is_not_there_is_a_failure_in_time() {
+    let started = Instant::now();
+    let ran = run(&["analyze", "--moves", "", "--coordinator", "http://127.0.0.1:1"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(ran.stderr.starts_with("corridor: connect to http://127.0.0.1:1: "), "{}", ran.stderr);
+    assert!(started.elapsed() < Duration::from_secs(10));
+}

@@ -1,0 +1,231 @@
+//! The wire's promises: nothing is lost on the way, and what is malformed is refused by the name of its field.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use corridor_proto::convert::{
+    event_from_wire, event_to_wire, heartbeat_from_wire, heartbeat_to_wire, position_from_spec,
+    registration_from_wire, registration_to_wire, report_from_wire, report_to_wire, spec_from_wire,
+    spec_to_wire, terms_from_wire, terms_to_wire, unit_from_wire, unit_to_wire,
+};
+use corridor_proto::json::event_line;
+use corridor_proto::v1;
+use corridor_shared::job::{
+    Accepted, Attempt, AuditReport, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent,
+    JobId, JobLimits, JobSpec, JobState, Line, MoveHeat, MoveReport, Registration, RootPrune, StateChange,
+    StoppedBy, Terms, Unit, UnitId, UnitProgress, UnitReport, WhiteWindow, WorkerId,
+};
+use corridor_shared::score::{Bound, WhiteScore};
+use corridor_shared::search::PruneMode;
+use corridor_shared::{Move, Position};
+
+fn mv(text: &str) -> Move {
+    text.parse().expect("a move")
+}
+
+fn line() -> Line {
+    Line {
+        mv: mv("e2"),
+        score_white: WhiteScore::WhiteWinsIn(9),
+        bound: Bound::Lower,
+        depth: 7,
+        pv: vec![mv("e2"), mv("e8")],
+        nodes: 1_234,
+        heat_cm: 288,
+    }
+}
+
+fn events() -> Vec<(JobEvent, &'static str)> {
+    let heat = |text: &str, reason: &str| MoveHeat { mv: mv(text), heat_cm: 160, reason: reason.to_owned() };
+    let accepted = Accepted {
+        job: JobId(3),
+        position: Position::start(),
+        kept: vec![heat("e2", "pawn")],
+        pruned: vec![heat("a1h", "cold")],
+    };
+    let iteration = IterationReport {
+        depth: 7,
+        best_move: mv("e2"),
+        score_white: WhiteScore::Cm(120),
+        pv: vec![mv("e2")],
+        nodes: 5_000,
+        elapsed: Duration::from_millis(2_500),
+        nodes_per_second: 2_000,
+        workers: 2,
+    };
+    let done = DoneReport {
+        best_move: Some(mv("e2")),
+        score_white: Some(WhiteScore::Cm(-5)),
+        depth: 7,
+        pv: vec![mv("e2")],
+        nodes: 5_000,
+        elapsed: Duration::from_millis(2_500),
+        lines: vec![line()],
+        stopped_by: StoppedBy::Proof,
+    };
+    let nothing = DoneReport {
+        best_move: None,
+        score_white: None,
+        depth: 0,
+        pv: Vec::new(),
+        lines: Vec::new(),
+        stopped_by: StoppedBy::Cancel,
+        ..done.clone()
+    };
+    let audit = AuditReport {
+        mv: mv("a1h"),
+        score_white: WhiteScore::BlackWinsIn(16),
+        reason: "cold".to_owned(),
+        miss: true,
+    };
+    let error = Failure { code: "unavailable".to_owned(), message: "no \"worker\"".to_owned() };
+    vec![
+        (
+            JobEvent::Accepted(accepted),
+            r#"{"event":"accepted","job":3,"position":"/ / e1 e9 / 10 10 / 1","turn":"white","kept":[{"move":"e2","heat_cm":160,"reason":"pawn"}],"pruned":[{"move":"a1h","heat_cm":160,"reason":"cold"}],"seq":1}"#,
+        ),
+        (
+            JobEvent::State(StateChange { state: JobState::Waiting, reason: "no worker".to_owned() }),
+            r#"{"event":"state","state":"waiting","reason":"no worker","seq":1}"#,
+        ),
+        (
+            JobEvent::Move(MoveReport { line: line(), worker: "w".to_owned() }),
+            r#"{"event":"move","move":"e2","depth":7,"score_white":{"white_wins_in":9},"bound":"lower","pv":["e2","e8"],"nodes":1234,"heat_cm":288,"worker":"w","seq":1}"#,
+        ),
+        (
+            JobEvent::Iteration(iteration),
+            r#"{"event":"iteration","depth":7,"best_move":"e2","score_white":{"cm":120},"pv":["e2"],"nodes":5000,"elapsed_ms":2500,"nodes_per_second":2000,"workers":2,"seq":1}"#,
+        ),
+        (
+            JobEvent::Audit(audit),
+            r#"{"event":"audit","move":"a1h","score_white":{"black_wins_in":16},"reason":"cold","miss":true,"seq":1}"#,
+        ),
+        (
+            JobEvent::Done(done),
+            r#"{"event":"done","best_move":"e2","score_white":{"cm":-5},"depth":7,"pv":["e2"],"nodes":5000,"elapsed_ms":2500,"lines":[{"move":"e2","score_white":{"white_wins_in":9},"bound":"lower","depth":7,"pv":["e2","e8"],"nodes":1234,"heat_cm":288}],"stopped_by":"proof","seq":1}"#,
+        ),
+        (
+            JobEvent::Done(nothing),
+            r#"{"event":"done","best_move":null,"score_white":null,"depth":0,"pv":[],"nodes":5000,"elapsed_ms":2500,"lines":[],"stopped_by":"cancel","seq":1}"#,
+        ),
+        (
+            JobEvent::Error(error),
+            r#"{"event":"error","code":"unavailable","message":"no \"worker\"","seq":1}"#,
+        ),
+    ]
+}
+
+#[test]
+fn events_survive_the_wire_and_look_as_documented() {
+    for (event, json) in events() {
+        let record = EventRecord { seq: 1, event };
+        assert_eq!(event_from_wire(event_to_wire(&record)).as_ref(), Ok(&record));
+        assert_eq!(event_line(&record).expect("JSON"), json);
+    }
+    let heat = |mv| BoardHeat { mv, cat_display: [7; 81], cat_search: [9; 81] };
+    for (mv, start) in [
+        (None, r#"{"event":"heat","move":null,"cat_display":[7,7,"#),
+        (Some(mv("e3h")), r#"{"event":"heat","move":"e3h","#),
+    ] {
+        let record = EventRecord { seq: 2, event: JobEvent::Heat(heat(mv)) };
+        assert_eq!(event_from_wire(event_to_wire(&record)).as_ref(), Ok(&record));
+        let json = event_line(&record).expect("JSON");
+        assert!(json.starts_with(start) && json.ends_with(r#"9],"seq":2}"#), "{json}");
+    }
+}
+
+fn unit() -> Unit {
+    Unit {
+        job: JobId(1),
+        unit: UnitId(2),
+        attempt: Attempt(3),
+        root: Position::start(),
+        path: vec![mv("e2"), mv("e8"), mv("e3h")],
+        depth: 9,
+        window: WhiteWindow { low: Some(WhiteScore::Cm(-30)), high: None },
+        node_budget: Some(77),
+        pv_hint: vec![mv("e3")],
+        deterministic: true,
+        prune: PruneMode::None,
+        traceparent: Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".into()),
+        speculative: true,
+    }
+}
+
+#[test]
+fn the_conversation_with_a_worker_survives_the_wire() {
+    assert_eq!(unit_from_wire(unit_to_wire(&unit())), Ok(unit()));
+    let report = UnitReport {
+        unit: UnitId(2),
+        attempt: Attempt(3),
+        score: Some((WhiteScore::BlackWinsIn(15), Bound::Upper)),
+        pv: vec![mv("e2")],
+        nodes: 99,
+        completed: true,
+        search_time: Duration::from_micros(1_500),
+    };
+    assert_eq!(report_from_wire(&report_to_wire(&report)), Ok(report.clone()));
+    let stopped = UnitReport { score: None, completed: false, ..report };
+    assert_eq!(report_from_wire(&report_to_wire(&stopped)), Ok(stopped));
+    let progress = vec![UnitProgress { unit: UnitId(2), attempt: Attempt(3), nodes: 5 }];
+    assert_eq!(heartbeat_from_wire(&heartbeat_to_wire(&progress)), progress);
+    let terms =
+        Terms { worker: WorkerId(4), lease: Duration::from_secs(10), heartbeat: Duration::from_secs(1) };
+    assert_eq!(terms_from_wire(terms_to_wire(terms)), Ok(terms));
+    let registration = Registration {
+        name: "w".to_owned(),
+        instance: u64::MAX,
+        engine_epoch: "e".to_owned(),
+        slots: 2,
+        table_bytes: 1 << 30,
+    };
+    assert_eq!(registration_from_wire(registration_to_wire(&registration)), Ok(registration));
+    let spec = JobSpec {
+        position: Position::start(),
+        limits: JobLimits { depth: Some(100), time: Some(Duration::from_millis(1)), nodes: Some(1) },
+        multipv: 3,
+        prune: RootPrune::Audit,
+        deterministic: true,
+        priority: -4,
+        detach: true,
+        traceparent: None,
+    };
+    assert_eq!(spec_from_wire(Some(&spec_to_wire(&spec)), None, "spec"), Ok(spec));
+}
+
+#[test]
+fn what_is_malformed_is_refused_by_name() {
+    let good = unit_to_wire(&unit());
+    let score = |kind| Some(v1::ScoreWhite { kind });
+    let window = |low_white| Some(v1::Window { low_white, high_white: None });
+    let cm = v1::score_white::Kind::Cm;
+    let cases = [
+        (v1::Unit { root: String::new(), ..good.clone() }, "unit.root"),
+        (v1::Unit { path: vec!["e2".to_owned(), "z9".to_owned()], ..good.clone() }, "unit.path[1]"),
+        (v1::Unit { path: vec!["e2".to_owned(); 5_000], ..good.clone() }, "max_plies"),
+        (v1::Unit { depth: 300, ..good.clone() }, "unit.depth"),
+        (v1::Unit { window: window(score(None)), ..good.clone() }, "unit.window.low_white"),
+        (v1::Unit { window: window(score(Some(cm(i32::MIN)))), ..good.clone() }, "unit.window.low_white.cm"),
+        (
+            v1::Unit {
+                window: window(score(Some(v1::score_white::Kind::WhiteWinsIn(2_000)))),
+                ..good.clone()
+            },
+            "unit.window.low_white.white_wins_in",
+        ),
+        (v1::Unit { prune: 0, ..good.clone() }, "unit.prune: is unspecified"),
+        (v1::Unit { prune: 3, ..good.clone() }, "unit.prune"),
+        (v1::Unit { prune: -1, ..good }, "unit.prune: -1"),
+    ];
+    for (unit, named) in cases {
+        let error = unit_from_wire(unit).expect_err(named).to_string();
+        assert!(error.contains(named), "{error} does not name {named}");
+    }
+    let completed = v1::UnitResult { completed: true, ..v1::UnitResult::default() };
+    assert_eq!(report_from_wire(&completed).expect_err("no score").field, "result.score_white");
+    let unbounded = v1::UnitResult { score_white: score(Some(cm(5))), ..v1::UnitResult::default() };
+    assert_eq!(report_from_wire(&unbounded).expect_err("no bound").field, "result.bound");
+    assert_eq!(event_from_wire(v1::Event::default()).expect_err("no kind").field, "event.kind");
+    assert_eq!(position_from_spec(None, "position").expect_err("nothing").field, "position");
+}
