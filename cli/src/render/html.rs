@@ -66,16 +66,13 @@ impl AnalysisReport {
         let best = self.lines.first();
         let verdict = match (best, self.position.winner()) {
             (_, Some(winner)) => format!("{winner} has won"),
-            (Some(line), None) if matches!(line.score_white, WhiteScore::Cm(_)) => {
-                format!("{} <small>squares, White's view</small>", escape(&score(line)))
-            }
             (Some(line), None) => escape(&score(line)),
             (None, None) => "nothing searched".to_owned(),
         };
         let per_second = units::per_second(self.nodes, self.elapsed);
         let facts = [
             ("best move", best.map_or_else(|| "\u{2013}".to_owned(), |line| line.mv.to_string())),
-            ("score", verdict),
+            ("score, White's view", verdict),
             ("depth", self.depth.to_string()),
             ("nodes", units::grouped(self.nodes)),
             ("time", format!("{:.3} s", self.elapsed.as_secs_f64())),
@@ -185,7 +182,7 @@ section{display:grid;gap:16px;min-width:0}\
 dl{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:1px;margin:0;background:var(--rule);\
 border:1px solid var(--rule);border-radius:10px;overflow:hidden}\
 dl div{background:var(--card);padding:10px 14px}dt{color:var(--faint);font-size:12px}\
-dd{margin:0;font-size:17px;font-weight:600;font-variant-numeric:tabular-nums}dd small{font-weight:400;color:var(--faint);font-size:12px}\
+dd{margin:0;font-size:17px;font-weight:600;font-variant-numeric:tabular-nums}@media (max-width:620px){dl{grid-template-columns:repeat(2,minmax(0,1fr))}}\
 .scroll{overflow:auto;max-height:506px;background:var(--card);border:1px solid var(--rule);border-radius:10px}\
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:14px}\
 th,td{padding:5px 12px;text-align:right;white-space:nowrap}thead th{position:sticky;top:0;background:var(--card);\
