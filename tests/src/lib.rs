@@ -1,1 +1,139 @@
-//! Placeholder until the first commit of this crate.
+//! What tests of the whole have in common: a coordinator and workers in this process, over real gRPC on loopback, and a
+//! client that checks the order of events as it reads them.
+//!
+//! A panic here is a failed test.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a test fails by panicking"
+)]
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use corridor_coordinator::{Config, Coordinator};
+use corridor_proto::convert::{event_from_wire, spec_to_wire};
+use corridor_proto::v1;
+use corridor_proto::v1::analysis_client::AnalysisClient;
+use corridor_shared::Position;
+use corridor_shared::job::{DoneReport, EventRecord, JobEvent, JobLimits, JobSpec, RootPrune};
+use corridor_worker::{Worker, WorkerConfig};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tonic::Streaming;
+use tonic::transport::Channel;
+
+/// Loopback, a port that is free.
+pub const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+/// Nothing in a test should take so long.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// A coordinator on a free port, with this lease.
+pub async fn coordinator(lease: Duration) -> Coordinator {
+    Coordinator::start(ANY_PORT, Config { lease }).await.expect("a coordinator")
+}
+
+/// The URL of an address.
+pub fn url(address: SocketAddr) -> String {
+    format!("http://{address}")
+}
+
+/// A real worker. Aborting its task is as sudden as a process can be killed.
+pub struct TestWorker {
+    /// Cancel it for an orderly end.
+    pub stop: CancellationToken,
+    /// Its session and all its threads.
+    pub task: JoinHandle<()>,
+}
+
+/// A worker of one slot and a small table, and a signal that is true while it is connected.
+pub fn worker_without_waiting(
+    coordinators: &[String],
+    name: &str,
+) -> (TestWorker, tokio::sync::watch::Receiver<bool>) {
+    let worker = Worker::new(WorkerConfig {
+        coordinators: coordinators.to_vec(),
+        name: name.to_owned(),
+        slots: 1,
+        table_bytes: 4 << 20,
+    })
+    .expect("a worker");
+    let connected = worker.connected();
+    let stop = CancellationToken::new();
+    let task = tokio::spawn(worker.run(stop.clone()));
+    (TestWorker { stop, task }, connected)
+}
+
+/// A worker that is connected.
+pub async fn worker(coordinator: &Coordinator, name: &str) -> TestWorker {
+    let (worker, mut connected) = worker_without_waiting(&[url(coordinator.address())], name);
+    tokio::time::timeout(LONG, connected.wait_for(|&connected| connected))
+        .await
+        .expect("in time")
+        .expect("connected");
+    worker
+}
+
+/// A client of the Analysis service.
+pub async fn analysis(coordinator: &Coordinator) -> AnalysisClient<Channel> {
+    AnalysisClient::connect(url(coordinator.address())).await.expect("a client")
+}
+
+/// A job to a depth, everything else by default.
+pub fn spec(position: Position, depth: u8) -> JobSpec {
+    JobSpec {
+        position,
+        limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
+        multipv: 1,
+        prune: RootPrune::Cat,
+        deterministic: false,
+        priority: 0,
+        detach: false,
+        traceparent: None,
+    }
+}
+
+/// The position after moves in `man` from the start.
+pub fn moves(text: &str) -> Position {
+    let play =
+        |position: Position, token: &str| position.play(token.parse().expect("a move")).expect("legal");
+    text.split_whitespace().fold(Position::start(), play)
+}
+
+/// The stream of a job.
+pub type Events = Streaming<v1::AnalyzeResponse>;
+
+/// Submits a job and returns its events.
+pub async fn submit(client: &mut AnalysisClient<Channel>, spec: &JobSpec) -> Events {
+    let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)) };
+    client.analyze(request).await.expect("accepted").into_inner()
+}
+
+/// The next event; `None` at the end of the stream.
+pub async fn next(events: &mut Events) -> Option<EventRecord> {
+    let message = tokio::time::timeout(LONG, events.message()).await.expect("in time").expect("an event")?;
+    Some(event_from_wire(message.event.expect("an event")).expect("a valid event"))
+}
+
+/// All events to the end of the stream, checked for order.
+pub async fn rest(events: &mut Events, mut seen: Vec<EventRecord>) -> Vec<EventRecord> {
+    while let Some(record) = next(events).await {
+        seen.push(record);
+    }
+    for (record, seq) in seen.iter().zip(1..) {
+        assert_eq!(record.seq, seq, "a gap or a repeat");
+    }
+    assert!(matches!(seen.first().map(|record| &record.event), Some(JobEvent::Accepted(_))));
+    assert_eq!(seen.iter().filter(|record| record.event.is_last()).count(), 1);
+    assert!(seen.last().is_some_and(|record| record.event.is_last()));
+    seen
+}
+
+/// The report of the last event, which must be `done`.
+pub fn done(events: &[EventRecord]) -> DoneReport {
+    match events.last().map(|record| &record.event) {
+        Some(JobEvent::Done(done)) => done.clone(),
+        other => panic!("{other:?}"),
+    }
+}

@@ -2,11 +2,10 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use corridor_coordinator::{Config, Coordinator};
-use corridor_proto::convert::{event_from_wire, spec_to_wire};
+use corridor_proto::convert::spec_to_wire;
 use corridor_proto::limits::MAX_MESSAGE_BYTES;
 use corridor_proto::v1;
 use corridor_proto::v1::analysis_client::AnalysisClient;
@@ -16,119 +15,17 @@ use corridor_proto::v1::positions_client::PositionsClient;
 use corridor_proto::v1::session_request::Kind as Says;
 use corridor_proto::v1::session_response::Kind as Told;
 use corridor_shared::Position;
-use corridor_shared::job::{
-    DoneReport, ENGINE_EPOCH, EventRecord, JobEvent, JobLimits, JobSpec, RootPrune, StoppedBy,
-};
+use corridor_shared::job::{ENGINE_EPOCH, JobEvent, JobLimits, JobSpec, StoppedBy};
 use corridor_shared::score::{Bound, WhiteScore};
-use corridor_worker::{Worker, WorkerConfig};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 use tokio_stream::wrappers::ReceiverStream;
-use tokio_util::sync::CancellationToken;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-/// Nothing here should take so long.
-const LONG: Duration = Duration::from_secs(60);
-
-// ---- surroundings -------------------------------------------------------------------------------------------------
-
-async fn coordinator(lease: Duration) -> Coordinator {
-    Coordinator::start(ANY_PORT, Config { lease }).await.expect("a coordinator")
-}
-
-fn url(address: SocketAddr) -> String {
-    format!("http://{address}")
-}
-
-/// A real worker. Aborting its task is as sudden as a process can be killed.
-struct TestWorker {
-    stop: CancellationToken,
-    task: JoinHandle<()>,
-}
-
-fn worker_without_waiting(
-    coordinators: &[String],
-    name: &str,
-) -> (TestWorker, tokio::sync::watch::Receiver<bool>) {
-    let worker = Worker::new(WorkerConfig {
-        coordinators: coordinators.to_vec(),
-        name: name.to_owned(),
-        slots: 1,
-        table_bytes: 4 << 20,
-    })
-    .expect("a worker");
-    let connected = worker.connected();
-    let stop = CancellationToken::new();
-    let task = tokio::spawn(worker.run(stop.clone()));
-    (TestWorker { stop, task }, connected)
-}
-
-async fn worker(coordinator: &Coordinator, name: &str) -> TestWorker {
-    let (worker, mut connected) = worker_without_waiting(&[url(coordinator.address())], name);
-    tokio::time::timeout(LONG, connected.wait_for(|&connected| connected))
-        .await
-        .expect("in time")
-        .expect("connected");
-    worker
-}
-
-async fn analysis(coordinator: &Coordinator) -> AnalysisClient<Channel> {
-    AnalysisClient::connect(url(coordinator.address())).await.expect("a client")
-}
-
-fn spec(position: Position, depth: u8) -> JobSpec {
-    JobSpec {
-        position,
-        limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
-        multipv: 1,
-        prune: RootPrune::Cat,
-        deterministic: false,
-        priority: 0,
-        detach: false,
-        traceparent: None,
-    }
-}
-
-fn moves(text: &str) -> Position {
-    let play =
-        |position: Position, token: &str| position.play(token.parse().expect("a move")).expect("legal");
-    text.split_whitespace().fold(Position::start(), play)
-}
-
-type Events = Streaming<v1::AnalyzeResponse>;
-
-async fn submit(client: &mut AnalysisClient<Channel>, spec: &JobSpec) -> Events {
-    let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)) };
-    client.analyze(request).await.expect("accepted").into_inner()
-}
-
-async fn next(events: &mut Events) -> Option<EventRecord> {
-    let message = tokio::time::timeout(LONG, events.message()).await.expect("in time").expect("an event")?;
-    Some(event_from_wire(message.event.expect("an event")).expect("a valid event"))
-}
-
-/// All events to the end of the stream, checked for order.
-async fn rest(events: &mut Events, mut seen: Vec<EventRecord>) -> Vec<EventRecord> {
-    while let Some(record) = next(events).await {
-        seen.push(record);
-    }
-    for (record, seq) in seen.iter().zip(1..) {
-        assert_eq!(record.seq, seq, "a gap or a repeat");
-    }
-    assert!(matches!(seen.first().map(|record| &record.event), Some(JobEvent::Accepted(_))));
-    assert_eq!(seen.iter().filter(|record| record.event.is_last()).count(), 1);
-    assert!(seen.last().is_some_and(|record| record.event.is_last()));
-    seen
-}
-
-fn done(events: &[EventRecord]) -> DoneReport {
-    match events.last().map(|record| &record.event) {
-        Some(JobEvent::Done(done)) => done.clone(),
-        other => panic!("{other:?}"),
-    }
-}
+use corridor_tests::{
+    ANY_PORT, LONG, analysis, coordinator, done, moves, next, rest, spec, submit, url, worker,
+    worker_without_waiting,
+};
 
 // ---- the main job -------------------------------------------------------------------------------------------------
 
