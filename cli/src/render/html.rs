@@ -188,7 +188,7 @@ table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font
 th,td{padding:5px 12px;text-align:right;white-space:nowrap}thead th{position:sticky;top:0;background:var(--card);\
 color:var(--faint);font-weight:400;font-size:12px;border-bottom:1px solid var(--rule)}\
 tbody tr+tr>*{border-top:1px solid var(--rule)}tbody tr:first-child{font-weight:600}\
-th:first-child{text-align:left}td.pv,thead th:last-child{text-align:left;width:100%}td.pv{color:var(--faint);font-weight:400}\
+th:first-child{text-align:left}td.pv,thead th:last-child{text-align:left;width:100%}td.pv{color:var(--faint);font-weight:400;white-space:normal;min-width:12em}\
 .plus{color:var(--plus)}.minus{color:var(--minus)}\
 .heat{display:inline-block;min-width:38px;padding:0 6px;border-radius:5px;font-weight:500;font-size:12.5px;text-align:right;\
 color:#3a1d05}.heat.cool{color:var(--faint)}\
