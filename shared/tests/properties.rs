@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on panics")]
 
+use corridor_shared::cat::cat_snapshot;
+use corridor_shared::eval::{EvalInput, Evaluation, HandMade};
 use corridor_shared::notation::{Notation, format_moves, parse_games, parse_moves, qf, replay, replay_all};
-use corridor_shared::{Color, Move, Position, Wall};
+use corridor_shared::{Color, Move, Position, Square, Wall};
 use proptest::prelude::*;
 
 /// A game of legal moves, chosen by the numbers; walls and pawn moves are about equally likely.
@@ -88,6 +90,27 @@ proptest! {
         for color in Color::BOTH {
             prop_assert_eq!(position.distance(color), image.distance(color));
         }
+    }
+
+    #[test]
+    fn heat_and_evaluation_are_mirror_symmetric(position in any_position()) {
+        let image = position.mirrored();
+        let (heat, mirrored) = (cat_snapshot(&position), cat_snapshot(&image));
+        for square in Square::all() {
+            let (here, there) = (usize::from(square.index()), usize::from(square.mirrored().index()));
+            prop_assert_eq!(heat.search[here], mirrored.search[there], "{} in {}", square, position);
+            prop_assert_eq!(heat.display[here], mirrored.display[there], "{} in {}", square, position);
+            prop_assert_eq!(heat.reachable[here], mirrored.reachable[there], "{} in {}", square, position);
+        }
+        prop_assert_eq!(heat.distance, mirrored.distance);
+        prop_assert_eq!(heat.walls.len(), mirrored.walls.len());
+        for wall in &heat.walls {
+            let other = mirrored.walls.iter().find(|other| other.wall == wall.wall.mirrored());
+            let found = other.map(|other| (other.heat_cm, other.shape_bonus_cm));
+            prop_assert_eq!(found, Some((wall.heat_cm, wall.shape_bonus_cm)), "{} in {}", wall.wall, position);
+        }
+        let score = |position: &Position| HandMade.evaluate(&EvalInput::of(position));
+        prop_assert_eq!(score(&position), score(&image));
     }
 
     #[test]
