@@ -4,7 +4,7 @@
 //! other from which a side wins form a set of bits; a ply of the analysis is a step of all sets at once. A state that
 //! neither side can force is a draw.
 
-use crate::board::{Color, Position, Square};
+use crate::board::{Color, Move, Position, Square};
 use crate::movegen::jump_targets;
 use crate::path::{ALL_SQUARES, Passages};
 use crate::score::{DRAW, Score, win_in};
@@ -68,6 +68,33 @@ impl RaceTable {
             RaceResult::Win(color, plies) if color == position.turn() => win_in(plies),
             RaceResult::Win(_, plies) => -win_in(plies),
         }
+    }
+}
+
+impl RaceTable {
+    /// The race played out with best play of both, from a position that has these walls and is not finished. Empty for a
+    /// draw.
+    #[must_use]
+    pub fn line(&self, position: &Position) -> Vec<Move> {
+        let mut line = Vec::new();
+        let mut position = *position;
+        while let RaceResult::Win(winner, plies) = self.result(&position) {
+            // Whoever moves, the next position is one ply nearer to the end; a draw or a slower loss is never on offer.
+            let follows = |next: &Position| match next.winner() {
+                Some(color) => color == winner && plies == 1,
+                None => self.result(next) == RaceResult::Win(winner, plies - 1),
+            };
+            let moves = position.legal_moves();
+            let Some(&mv) = moves.iter().find(|&&mv| follows(&position.after(mv))) else {
+                break;
+            };
+            line.push(mv);
+            position = position.after(mv);
+            if position.winner().is_some() {
+                break;
+            }
+        }
+        line
     }
 }
 

@@ -183,19 +183,30 @@ fn claimed_wins_are_wins() {
     assert!(claims > 200, "the test saw wins: {claims}");
 }
 
+/// The golden races through the search: score, best move and line, whatever the depth and the number of lines.
 #[test]
 fn races_are_exact_at_the_root() {
-    for (text, winner, plies) in [
-        ("/ / e1 e9 / 0 0 / 1", Color::Black, 16),
-        ("b5f2 / b1c3d3e8 / e3 e9 / 0 0 / 1", Color::White, 11),
-        ("d8e7f4 / c6d2d7g7 / d7 e2 / 0 0 / 1", Color::Black, 2),
-    ] {
-        let position = at(text);
-        let report = searcher().analyze(&position, &Limits::depth(3), &mut Undisturbed);
-        let score = report.score().expect("a score");
-        assert_eq!(plies_to_win(score), Some(plies), "{text}");
-        assert_eq!(score > 0, position.turn() == winner, "{text}");
-        assert_eq!(report.stopped_by, StoppedBy::Proof);
+    let golden = std::fs::read_to_string("tests/data/races.jsonl").expect("the golden file is in the crate");
+    let mut searcher = searcher();
+    for record in golden.lines() {
+        let record: serde_json::Value = serde_json::from_str(record).expect("a golden record");
+        let position = at(record["position"].as_str().expect("a position"));
+        let plies = record["plies"].as_u64().and_then(|plies| u16::try_from(plies).ok());
+        let mover_wins = record["winner"].as_str().map(|winner| winner == position.turn().name());
+        for (depth, multipv) in [(1, 1), (4, 1), (3, 9)] {
+            let limits = Limits { multipv, ..Limits::depth(depth) };
+            let report = searcher.analyze(&position, &limits, &mut Undisturbed);
+            let best = &report.last.lines[0];
+            assert_eq!(plies_to_win(best.score), plies, "{position}");
+            assert_eq!(plies.map(|_| best.score > 0), mover_wins, "{position}");
+            assert_eq!(best.bound, Bound::Exact);
+            if let Some(plies) = plies {
+                let end =
+                    best.pv.iter().fold(position, |position, &mv| position.play(mv).expect("a legal line"));
+                assert_eq!((best.pv.len(), end.winner().is_some()), (usize::from(plies), true), "{position}");
+                assert_eq!(report.stopped_by, StoppedBy::Proof);
+            }
+        }
     }
 }
 

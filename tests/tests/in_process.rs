@@ -78,6 +78,37 @@ async fn scores_are_from_whites_view_and_wins_have_a_distance() {
     coordinator.stop().await;
 }
 
+/// The golden races through the cluster: the shortest win of all moves, not the first that is found.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn races_are_exact() {
+    let coordinator = coordinator(Duration::from_secs(10)).await;
+    let _workers = [worker(&coordinator, "a").await, worker(&coordinator, "b").await];
+    let mut client = analysis(&coordinator).await;
+    let golden = include_str!("../../shared/tests/data/races.jsonl");
+    for record in golden.lines() {
+        let record: serde_json::Value = serde_json::from_str(record).expect("a golden record");
+        let position: Position =
+            record["position"].as_str().expect("a position").parse().expect("a position");
+        let plies = record["plies"].as_u64().map(|plies| u16::try_from(plies).expect("few plies"));
+        let expected = match (record["winner"].as_str(), plies) {
+            (Some("white"), Some(plies)) => WhiteScore::WhiteWinsIn(plies),
+            (Some("black"), Some(plies)) => WhiteScore::BlackWinsIn(plies),
+            _ => WhiteScore::Cm(0),
+        };
+        let answer = done(&rest(&mut submit(&mut client, &spec(position, 2)).await, Vec::new()).await);
+        assert_eq!(answer.score_white, Some(expected), "{position}");
+        assert_eq!(answer.lines[0].bound, Bound::Exact, "{position}");
+        if let Some(plies) = plies {
+            assert_eq!(
+                (answer.stopped_by, answer.pv.len()),
+                (StoppedBy::Proof, usize::from(plies)),
+                "{position}"
+            );
+        }
+    }
+    coordinator.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_worker_does_not_keep_the_answer() {
     let coordinator = coordinator(Duration::from_secs(10)).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use corridor_shared::board::{Move, Position};
+use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::cat::{self, Reason, Verdict};
 use corridor_shared::job::{
     Accepted, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent, JobId, JobSpec,
@@ -140,6 +140,11 @@ impl Job {
         }
     }
 
+    /// Nobody has walls in hand.
+    pub(crate) fn is_race(&self) -> bool {
+        Color::BOTH.iter().all(|&color| self.spec.position.walls_in_hand(color) == 0)
+    }
+
     /// Units of it may be granted.
     pub(crate) fn is_open(&self) -> bool {
         !self.state.is_final() && !self.paused
@@ -240,8 +245,8 @@ impl Job {
     fn done(&self, stopped_by: StoppedBy, now: Duration) -> DoneReport {
         let best = self.lines.first();
         let over = |winner| match winner {
-            corridor_shared::Color::White => WhiteScore::WhiteWinsIn(0),
-            corridor_shared::Color::Black => WhiteScore::BlackWinsIn(0),
+            Color::White => WhiteScore::WhiteWinsIn(0),
+            Color::Black => WhiteScore::BlackWinsIn(0),
         };
         DoneReport {
             best_move: best.map(|best| best.mv),

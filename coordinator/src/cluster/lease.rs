@@ -225,6 +225,14 @@ impl Fleet {
         self.workers.values().filter_map(waiting).find(not_started)
     }
 
+    /// The unit that waited at a worker and began when its last lease ended.
+    pub(crate) fn just_begun(&self, worker: WorkerId) -> Option<&Lease> {
+        let worker = self.workers.get(&worker)?;
+        let last_slot = worker.slots().checked_sub(1)?;
+        let unit = worker.units.get(last_slot)?;
+        self.leases.get(unit).filter(|lease| lease.nodes == 0)
+    }
+
     /// Workers that were silent for a whole lease.
     pub(crate) fn silent(&self, now: Duration, lease: Duration) -> Vec<WorkerId> {
         let silent = |worker: &Worker| now.saturating_sub(worker.heard_at) >= lease;

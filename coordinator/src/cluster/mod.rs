@@ -351,10 +351,23 @@ impl Cluster {
                     let name =
                         self.fleet.worker(worker).map_or(String::new(), |it| it.registration.name.clone());
                     job.emit(JobEvent::Move(MoveReport { line, worker: name }), effects);
+                    let challenged = job.plan.is_challenge(&found);
+                    if challenged {
+                        self.make_way(now, worker, lease.unit.job, effects);
+                    }
                 }
             }
         }
         self.advance(now, lease.unit.job, effects);
+    }
+
+    /// A sibling failed high: its re-search comes before the unit that has waited at the worker, whose window is about to
+    /// change. What that one did since the result was sent is next to nothing.
+    fn make_way(&mut self, now: Duration, worker: WorkerId, job: JobId, effects: &mut Vec<Effect>) {
+        let begun = self.fleet.just_begun(worker).filter(|lease| lease.unit.job == job);
+        if let Some(unit) = begun.map(|lease| lease.unit.unit) {
+            self.revoke(now, unit, effects);
+        }
     }
 
     fn failed(
@@ -397,7 +410,8 @@ impl Cluster {
             let text = format!("max_events_per_job {} is reached", limits::MAX_EVENTS_PER_JOB);
             return self.end_job(now, id, failure("resource_exhausted", text), effects);
         }
-        let won = job.plan.is_won();
+        // In a race every move's exact length is known at once, and the shortest win is wanted.
+        let won = job.plan.is_won() && !job.is_race();
         if !won && !job.plan.is_complete() {
             self.adjust(now, id, effects);
         } else if !won && job.plan.is_lost() && job.widen() {

@@ -347,6 +347,11 @@ impl Plan {
         Some((candidate.root_move, found))
     }
 
+    /// Whether a result calls for a search with the open window.
+    pub(crate) fn is_challenge(&self, found: &Found) -> bool {
+        found.bound == Bound::Lower && self.alpha().is_some_and(|alpha| found.score > alpha)
+    }
+
     /// What the leased units must be told, now that alpha may have moved.
     pub(crate) fn adjust(&mut self) -> Vec<(UnitId, Adjustment)> {
         let alpha = self.alpha();

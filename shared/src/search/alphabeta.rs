@@ -168,6 +168,8 @@ pub(super) struct Search<'s> {
     pub(super) interrupt: Option<Interrupt>,
     /// Not to be interrupted now.
     pub(super) deaf: bool,
+    /// The root is a pawn race itself: every value counts its plies exactly.
+    exact_races: bool,
 }
 
 impl<'s> Search<'s> {
@@ -180,6 +182,7 @@ impl<'s> Search<'s> {
     ) -> Self {
         let node_limit = node_limit.unwrap_or(u64::MAX);
         let next_poll = POLL_NODES.min(node_limit);
+        let exact_races = searcher.frames[root_ply].position.in_hand == [0, 0];
         Self {
             searcher,
             handler,
@@ -190,6 +193,7 @@ impl<'s> Search<'s> {
             node_limit,
             interrupt: None,
             deaf: false,
+            exact_races,
         }
     }
 
@@ -298,13 +302,21 @@ impl<'s> Search<'s> {
         if let Some(ancestor) = self.repetition(ply) {
             return Value { score: DRAW, repeats: ancestor };
         }
-        if depth <= 0 {
-            return self.quiescence(ply, alpha, beta, MAX_QDEPTH);
-        }
         let position = self.frame(ply).position;
-        let care = if PV { RaceCare::Exact } else { RaceCare::Proven };
+        let care = match depth {
+            _ if PV || self.exact_races => RaceCare::Exact,
+            ..=0 => RaceCare::Cheap,
+            _ => RaceCare::Proven,
+        };
         if let Some(value) = self.settled(ply, &position, care) {
+            if PV {
+                let line = self.settled_line(&position);
+                self.set_pv(ply, &line);
+            }
             return value;
+        }
+        if depth <= 0 {
+            return self.unsettled_quiescence(ply, &position, alpha, beta, MAX_QDEPTH);
         }
         if ply >= self.max_ply() {
             return Value::of(self.evaluate(ply));
@@ -449,6 +461,12 @@ impl<'s> Search<'s> {
             value = -self.node::<true>(ply + 1, -node.beta, -node.alpha, below);
         }
         value
+    }
+
+    fn set_pv(&mut self, ply: usize, line: &[Move]) {
+        let pv = &mut self.searcher.frames[ply].pv;
+        pv.len = line.len().min(MAX_PLY);
+        pv.moves[..pv.len].copy_from_slice(&line[..pv.len]);
     }
 
     pub(super) fn extend_pv(&mut self, ply: usize, mv: Move) {

@@ -49,18 +49,30 @@ impl Noisy {
 
 impl Search<'_> {
     /// The score of a node at the end of the regular search. `left` is the number of quiescence plies that remain.
-    pub(super) fn quiescence(&mut self, ply: usize, mut alpha: Score, beta: Score, left: u8) -> Value {
+    pub(super) fn quiescence(&mut self, ply: usize, alpha: Score, beta: Score, left: u8) -> Value {
         let position = self.frame(ply).position;
-        if let Some(value) = self.settled(ply, &position, RaceCare::Cheap) {
-            return value;
+        match self.settled(ply, &position, RaceCare::Cheap) {
+            Some(value) => value,
+            None => self.unsettled_quiescence(ply, &position, alpha, beta, left),
         }
+    }
+
+    /// [`Self::quiescence`] of a node that is known not to be settled.
+    pub(super) fn unsettled_quiescence(
+        &mut self,
+        ply: usize,
+        position: &Position,
+        mut alpha: Score,
+        beta: Score,
+        left: u8,
+    ) -> Value {
         let stand_pat = self.evaluate(ply);
         if stand_pat >= beta || left == 0 || ply + 1 >= self.max_ply() {
             return Value::of(stand_pat);
         }
         let mut best = stand_pat;
         alpha = alpha.max(stand_pat);
-        let noisy = self.noisy_moves(ply, &position, alpha - DELTA_MARGIN_CM);
+        let noisy = self.noisy_moves(ply, position, alpha - DELTA_MARGIN_CM);
         for &(mv, _) in &noisy.moves[..noisy.len] {
             self.enter(ply, mv);
             let score = -self.quiescence(ply + 1, -beta, -alpha, left - 1).score;
@@ -97,16 +109,31 @@ impl Search<'_> {
         Some(Value::of(score_from_table(score, height.into())))
     }
 
+    /// The line of a settled node: the winning step, or the race played out.
+    #[cold]
+    pub(super) fn settled_line(&mut self, position: &Position) -> Vec<Move> {
+        let mut home = movegen::pawn_targets(position) & position.turn().goal_mask();
+        if position.winner().is_some() {
+            Vec::new()
+        } else if home != 0 {
+            vec![Move::pawn(Square::from_bit_index(pop_lsb128(&mut home)))]
+        } else {
+            self.searcher.races.table(position).line(position)
+        }
+    }
+
     /// The score of a position without walls in hand.
     fn race_score(&mut self, position: &Position, care: RaceCare) -> Option<Score> {
         let races = &mut self.searcher.races;
         if care == RaceCare::Exact {
-            return Some(races.score(position));
+            return Some(races.table(position).score(position));
         }
         if let Some((color, plies)) = unhindered_win(position) {
             return Some(if color == position.turn() { win_in(plies) } else { -win_in(plies) });
         }
-        races.known(position).or_else(|| (care == RaceCare::Proven).then(|| races.score(position)))
+        races
+            .known(position)
+            .or_else(|| (care == RaceCare::Proven).then(|| races.table(position).score(position)))
     }
 
     /// The noisy moves after which the static evaluation is above `wanted` cm, the best first.

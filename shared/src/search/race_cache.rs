@@ -22,24 +22,19 @@ impl RaceCache {
         *self = Self::new();
     }
 
-    /// The exact score of a position without walls in hand, for the side to move.
-    pub(super) fn score(&mut self, position: &Position) -> Score {
-        let walls = Orientation::BOTH.map(|orientation| position.wall_slots(orientation));
+    /// The solved races on the walls of a position without walls in hand.
+    pub(super) fn table(&mut self, position: &Position) -> &RaceTable {
+        let walls = walls_of(position);
         let slot = &mut self.slots[Self::slot(walls)];
-        match slot {
-            Some((owner, table)) if *owner == walls => table.score(position),
-            _ => {
-                let table = RaceTable::solve(position);
-                let score = table.score(position);
-                *slot = Some((walls, table));
-                score
-            }
+        if slot.as_ref().is_some_and(|(owner, _)| *owner != walls) {
+            *slot = None;
         }
+        &slot.get_or_insert_with(|| (walls, RaceTable::solve(position))).1
     }
 
     /// The exact score, if the race on these walls is solved already.
     pub(super) fn known(&self, position: &Position) -> Option<Score> {
-        let walls = Orientation::BOTH.map(|orientation| position.wall_slots(orientation));
+        let walls = walls_of(position);
         match &self.slots[Self::slot(walls)] {
             Some((owner, table)) if *owner == walls => Some(table.score(position)),
             _ => None,
@@ -51,4 +46,8 @@ impl RaceCache {
             walls[0].wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ walls[1].wrapping_mul(0xbf58_476d_1ce4_e5b9);
         usize::from(u16::from_le_bytes([mixed.to_le_bytes()[6], mixed.to_le_bytes()[7]])) % SLOTS
     }
+}
+
+fn walls_of(position: &Position) -> [u64; 2] {
+    Orientation::BOTH.map(|orientation| position.wall_slots(orientation))
 }
