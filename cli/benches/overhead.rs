@@ -12,16 +12,20 @@ use corridor_shared::Position;
 use corridor_shared::search::{Limits, Searcher, Undisturbed};
 use corridor_shared::tt::TranspositionTable;
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 2;
 const TABLE_MIB: usize = 64;
 /// A depth that takes the bare search at least this long is compared.
 const LEAST: Duration = Duration::from_secs(5);
 
-const POSITIONS: [(&str, &str); 4] = [
+const POSITIONS: [(&str, &str); 8] = [
     ("start", ""),
     ("open middle", "e2 e8 e3 e7 e4 e6"),
     ("standard copy", "e2 e8 e3 e7 e4 e6 d3h e6h"),
     ("walled middle", "e2 e8 e3 e7 e4 e6 e3h f6h c6h a6h d3v e4h g4v h6h"),
+    ("stonewall", "e2 e8 e3 e7 d2h e7h f2h d8h b2h"),
+    ("shatranj", "d1v"),
+    ("shiller", "e2 e8 e3 e7 e4 e6 c1v"),
+    ("game 3, ply 20", "e2 e8 d7v e7 e6h f7 e3 e3h g6h g7 h4h g8 d3 c3h c3 f5v b3 a3h f4h g9"),
 ];
 
 struct Run {
@@ -61,21 +65,33 @@ fn least(runs: &[Run]) -> &Run {
 }
 
 fn main() {
-    let mut product = 1.0;
+    let (mut times, mut nodes) = (1.0, 1.0);
     for (name, moves) in POSITIONS {
-        let depth = (6..40).find(|&depth| bare(moves, depth).time >= LEAST).expect("a depth");
+        let depth = (6..60).find(|&depth| bare(moves, depth).time >= LEAST).expect("a depth");
         let (mut bares, mut clusters) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             bares.push(bare(moves, depth));
             clusters.push(cluster(moves, depth));
         }
         let (bare, cluster) = (least(&bares), least(&clusters));
-        let ratio = cluster.time.as_secs_f64() / bare.time.as_secs_f64();
-        product *= ratio;
+        let time_ratio = cluster.time.as_secs_f64() / bare.time.as_secs_f64();
+        let node_ratio = ratio(cluster.nodes, bare.nodes);
+        (times, nodes) = (times * time_ratio, nodes * node_ratio);
         println!(
-            "{name}, depth {depth}: bare {:.2?} ({} nodes), cluster with one worker {:.2?} ({} nodes): {ratio:.3}",
-            bare.time, bare.nodes, cluster.time, cluster.nodes,
+            "| {name} | {depth} | {:.2} s, {:.1} M | {:.2} s, {:.1} M | {time_ratio:.3} | {node_ratio:.3} | {:.3} |",
+            bare.time.as_secs_f64(),
+            ratio(bare.nodes, 1_000_000),
+            cluster.time.as_secs_f64(),
+            ratio(cluster.nodes, 1_000_000),
+            time_ratio / node_ratio,
         );
     }
-    println!("geometric mean {:.3}", f64::powf(product, 0.25));
+    let mean = |product: f64| product.powf(1.0 / f64::from(u32::try_from(POSITIONS.len()).unwrap_or(1)));
+    let (times, nodes) = (mean(times), mean(nodes));
+    println!("| geometric mean | | | | {times:.3} | {nodes:.3} | {:.3} |", times / nodes);
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+fn ratio(a: u64, b: u64) -> f64 {
+    a as f64 / b as f64
 }

@@ -5,6 +5,10 @@ use super::{MAX_DEPTH, MAX_PLY, PruneMode, SearchHandler, Window};
 use crate::board::{Move, Position};
 use crate::score::{Bound, Score};
 
+/// What the table knows is good enough to begin with when it is at most so many plies behind (the last iteration, and a ply
+/// that a node without a table move is searched less).
+const FRESH_PLIES: u8 = 2;
+
 /// What to search below the end of a path.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct UnitSpec {
@@ -73,12 +77,13 @@ impl Search<'_> {
         }
     }
 
-    /// Searches a node to a depth, by way of the shallower ones that the table knows nothing about.
+    /// Searches a node to a depth, by way of shallower ones where the table has nothing of them.
     fn deepen(&mut self, ply: usize, window: Window, depth: u8) -> Score {
-        let known =
-            self.searcher.table.probe(self.table_key(&self.frame(ply).position)).map_or(0, |hit| hit.depth);
+        let hit = self.searcher.table.probe(self.table_key(&self.frame(ply).position));
+        let known = hit.map_or(0, |hit| hit.depth);
+        let first = if depth - known.min(depth) <= FRESH_PLIES { depth } else { known + 1 };
         let mut score = 0;
-        for depth in known.saturating_add(1).min(depth)..=depth {
+        for depth in first..=depth {
             let value = if window.beta - window.alpha > 1 {
                 self.node::<true>(ply, window.alpha, window.beta, depth.into())
             } else {
