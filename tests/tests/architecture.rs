@@ -188,3 +188,21 @@ fn the_check_itself_sees_what_it_should() {
     let own = dependencies(&manifest("cli"), &["dependencies"]);
     assert!(own.contains("corridor-coordinator") && own.contains("clap"));
 }
+
+/// Every named limit stands in the table of ARCHITECTURE.md.
+#[test]
+fn every_limit_is_in_the_table() {
+    let table = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let mut names = BTreeSet::new();
+    for file in ["coordinator/src/limits.rs", "worker/src/limits.rs"] {
+        let text = std::fs::read_to_string(root().join(file)).unwrap();
+        for comment in text.lines().filter_map(|line| line.strip_prefix("///")) {
+            let quoted = comment.split("(`").skip(1).filter_map(|rest| rest.split_once("`)"));
+            names.extend(quoted.map(|(name, _)| name.to_owned()));
+        }
+    }
+    assert!(names.len() > 20, "the limits name themselves: {names:?}");
+    for name in names {
+        assert!(table.contains(&format!("`{name}`")), "{name} is not in the table");
+    }
+}
