@@ -16,6 +16,7 @@ use crate::{out, render};
 
 /// What `heat` is told.
 #[derive(Args)]
+#[command(override_usage = "corridor heat (--moves <MOVES> | --position <TEXT>) [OPTIONS]")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     position: PositionArgs,
@@ -76,7 +77,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let position = arguments.position.resolve()?;
     let snapshot = cat_snapshot(&position);
     if let Some(file) = &arguments.svg {
-        let picture = Picture { position: &position, snapshot: Some(&snapshot), best_move: None };
+        out::check_writable("--svg", file)?;
+        let picture =
+            Picture { position: &position, snapshot: Some(&snapshot), best_move: None, all_searched: false };
         out::file(file, &render::svg::draw(&picture))?;
     }
     if json { out::json(&report(&position, &snapshot)) } else { out::text(&page(&position, &snapshot)) }

@@ -18,6 +18,8 @@ use crate::units;
 pub(crate) struct AnalysisReport {
     pub(crate) position: Position,
     pub(crate) snapshot: CatSnapshot,
+    /// Whether pruning was off.
+    pub(crate) all_searched: bool,
     /// Every searched root move, best first; empty if the game has ended.
     pub(crate) lines: Vec<Line>,
     /// The root moves that were not searched.
@@ -37,6 +39,7 @@ impl AnalysisReport {
         svg::draw(&Picture {
             position: &self.position,
             snapshot: Some(&self.snapshot),
+            all_searched: self.all_searched,
             best_move: self.lines.first().map(|line| line.mv),
         })
     }
@@ -231,6 +234,7 @@ mod tests {
         let pruned = searched.pruned.iter().map(pruned).collect();
         AnalysisReport {
             snapshot: cat_snapshot(&position),
+            all_searched: false,
             position,
             lines,
             pruned,

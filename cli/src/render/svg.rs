@@ -3,7 +3,9 @@
 
 use std::fmt::Write;
 
-use corridor_shared::cat::{CAT_COLD_CM, CAT_DISPLAY_CEILING_CM, CAT_HOT_CM, CatSnapshot, WallAttention};
+use corridor_shared::cat::{
+    CAT_COLD_CM, CAT_DISPLAY_CEILING_CM, CAT_HOT_CM, CatSnapshot, Reason, WallAttention,
+};
 use corridor_shared::{Color, Move, Orientation, Position, Square, Wall};
 
 use super::{escape, ramp};
@@ -41,6 +43,8 @@ pub(crate) struct Picture<'a> {
     pub(crate) position: &'a Position,
     /// Heat and verdicts, if they are to be shown.
     pub(crate) snapshot: Option<&'a CatSnapshot>,
+    /// Whether pruning is off, so that every legal wall is searched whatever its verdict.
+    pub(crate) all_searched: bool,
     /// A move to point out.
     pub(crate) best_move: Option<Move>,
 }
@@ -63,7 +67,7 @@ pub(crate) fn draw(picture: &Picture<'_>) -> String {
     }
     if let Some(snapshot) = picture.snapshot {
         for attention in &snapshot.walls {
-            draw_legal_wall(&mut svg, attention);
+            draw_legal_wall(&mut svg, attention, picture.all_searched);
         }
     }
     for wall in picture.position.walls() {
@@ -178,7 +182,7 @@ fn draw_standing_wall(svg: &mut Canvas, wall: Wall, class: &str, title: &str) {
 
 /// A wall that could be placed. Drawn round its middle and shorter than it is, so that neighbouring ones (which would
 /// overlap) can be told apart.
-fn draw_legal_wall(svg: &mut Canvas, attention: &WallAttention) {
+fn draw_legal_wall(svg: &mut Canvas, attention: &WallAttention, all_searched: bool) {
     const LENGTH: i32 = 38;
     const BREADTH: i32 = 8;
     let wall = attention.wall;
@@ -187,7 +191,8 @@ fn draw_legal_wall(svg: &mut Canvas, attention: &WallAttention) {
         Orientation::Horizontal => (LENGTH, BREADTH),
         Orientation::Vertical => (BREADTH, LENGTH),
     };
-    let searched = attention.reason.is_searched();
+    let reason = if all_searched { Reason::All } else { attention.reason };
+    let searched = reason.is_searched();
     let bonus = match attention.shape_bonus_cm {
         0 => String::new(),
         bonus => format!(" + {bonus}"),
@@ -200,7 +205,7 @@ fn draw_legal_wall(svg: &mut Canvas, attention: &WallAttention) {
         y - height / 2,
         attention.heat_cm,
         if searched { "searched" } else { "skipped" },
-        attention.reason.name(),
+        reason.name(),
     ));
 }
 
