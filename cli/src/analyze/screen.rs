@@ -179,7 +179,7 @@ heat in cm, 100 to a square; nodes are those of the line's last depth
 fn verdict(report: &DoneReport) -> String {
     let numbers = format!("{} nodes in {:.1} s", grouped(report.nodes), report.elapsed.as_secs_f64());
     let answer = match (report.best_move, report.score_white) {
-        (Some(best), Some(score)) => format!("best move {best}, {}", table::in_plies(score)),
+        (Some(best), Some(score)) => format!("best move {best}, {}", render::in_plies(score)),
         (None, Some(WhiteScore::WhiteWinsIn(_))) => return "the game is over: White has won".to_owned(),
         (None, Some(WhiteScore::BlackWinsIn(_))) => return "the game is over: Black has won".to_owned(),
         _ => return format!("no depth was completed, {numbers}, stopped by {}", report.stopped_by.name()),

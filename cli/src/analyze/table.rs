@@ -3,8 +3,9 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use corridor_shared::Color;
 use corridor_shared::job::Line;
-use corridor_shared::score::{Bound, WhiteScore};
+use corridor_shared::score::Bound;
 
+use crate::render::score;
 use crate::units::grouped;
 
 /// Columns of a page.
@@ -48,29 +49,6 @@ pub(crate) fn lines(lines: &[&Line], width: usize) -> String {
     table.to_string()
 }
 
-/// A score with its bound, from White's view. A bound on a win that is no win for the other side says so: it may be
-/// faster, or it may be none.
-pub(crate) fn score(line: &Line) -> String {
-    match (line.bound, line.score_white) {
-        (Bound::Exact, score) => score.to_string(),
-        (Bound::Upper, WhiteScore::Cm(_)) => format!("\u{2264} {}", line.score_white),
-        (Bound::Lower, WhiteScore::Cm(_)) => format!("\u{2265} {}", line.score_white),
-        (Bound::Upper, WhiteScore::BlackWinsIn(plies)) => format!("Black wins in \u{2264} {plies}"),
-        (Bound::Lower, WhiteScore::WhiteWinsIn(plies)) => format!("White wins in \u{2264} {plies}"),
-        (Bound::Upper, WhiteScore::WhiteWinsIn(plies)) => format!("at best White wins in {plies}"),
-        (Bound::Lower, WhiteScore::BlackWinsIn(plies)) => format!("at best Black wins in {plies}"),
-    }
-}
-
-/// A score in a sentence.
-pub(crate) fn in_plies(score: WhiteScore) -> String {
-    match score {
-        WhiteScore::Cm(_) => score.to_string(),
-        WhiteScore::WhiteWinsIn(1) | WhiteScore::BlackWinsIn(1) => format!("{score} ply"),
-        WhiteScore::WhiteWinsIn(_) | WhiteScore::BlackWinsIn(_) => format!("{score} plies"),
-    }
-}
-
 /// The expected play, as much of it as there is room for.
 fn play(line: &Line, room: usize) -> String {
     const MORE: &str = " ..";
@@ -96,6 +74,8 @@ pub(crate) fn sort_best_first(lines: &mut [&Line], turn: Color) {
 
 #[cfg(test)]
 mod tests {
+    use corridor_shared::score::WhiteScore;
+
     use super::*;
 
     fn line(score_white: WhiteScore, bound: Bound) -> Line {
@@ -115,19 +95,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn bounds_on_wins_read_as_sentences() {
-        let shown = |score, bound| score_of(score, bound);
-        assert_eq!(shown(WhiteScore::BlackWinsIn(2), Bound::Upper), "Black wins in \u{2264} 2");
-        assert_eq!(shown(WhiteScore::BlackWinsIn(2), Bound::Lower), "at best Black wins in 2");
-        assert_eq!(shown(WhiteScore::WhiteWinsIn(9), Bound::Lower), "White wins in \u{2264} 9");
-        assert_eq!(shown(WhiteScore::WhiteWinsIn(9), Bound::Upper), "at best White wins in 9");
-        assert_eq!(shown(WhiteScore::Cm(-250), Bound::Upper), "\u{2264} -2.50");
-    }
-
-    fn score_of(score_white: WhiteScore, bound: Bound) -> String {
-        score(&line(score_white, bound))
     }
 }

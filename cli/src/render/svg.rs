@@ -51,7 +51,7 @@ pub(crate) struct Picture<'a> {
 
 /// The picture as a complete SVG document (which may also stand inside of a page).
 pub(crate) fn draw(picture: &Picture<'_>) -> String {
-    let height = TOP + BOARD + if picture.snapshot.is_some() { 122 } else { 84 };
+    let height = TOP + BOARD + if picture.snapshot.is_some() { 144 } else { 84 };
     let mut svg = Canvas(format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"cb\" role=\"img\" viewBox=\"0 0 {WIDTH} {height}\" \
          width=\"{WIDTH}\" height=\"{height}\"><title>Quoridor position {}</title><style>{STYLE}</style>\
@@ -80,7 +80,7 @@ pub(crate) fn draw(picture: &Picture<'_>) -> String {
     side_line(&mut svg, picture, Color::Black, 34);
     side_line(&mut svg, picture, Color::White, TOP + BOARD + 54);
     if picture.snapshot.is_some() {
-        legend(&mut svg, TOP + BOARD + 84);
+        legend(&mut svg, TOP + BOARD + 84, picture.best_move.is_some());
     }
     svg.0.push_str("</svg>\n");
     svg.0
@@ -256,7 +256,7 @@ fn side_line(svg: &mut Canvas, picture: &Picture<'_>, color: Color, y: i32) {
 }
 
 /// What the colours mean.
-fn legend(svg: &mut Canvas, y: i32) {
+fn legend(svg: &mut Canvas, y: i32, with_best_move: bool) {
     const STEPS: u16 = 30;
     let from = LEFT;
     let width = 240;
@@ -284,7 +284,7 @@ fn legend(svg: &mut Canvas, y: i32) {
     svg.add(format_args!(
         "<rect class=\"out\" x=\"{x}\" y=\"{}\" width=\"38\" height=\"8\" rx=\"4\"/>\
          <text class=\"side\" x=\"{}\" y=\"{}\">wall that is searched</text>\
-         <rect class=\"void\" x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"2\"/>\
+         <rect class=\"void\" x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"2\" style=\"stroke:var(--faint)\"/>\
          <text class=\"side\" x=\"{}\" y=\"{}\">unreachable square</text>",
         y + 1,
         x + 48,
@@ -294,4 +294,17 @@ fn legend(svg: &mut Canvas, y: i32) {
         x + 48,
         y + 27,
     ));
+    if with_best_move {
+        // As on the board: a wall is a bar, a step is a ring.
+        svg.add(format_args!(
+            "<rect class=\"best\" x=\"{x}\" y=\"{}\" width=\"18\" height=\"8\" rx=\"3\"/>\
+             <circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"5\" style=\"stroke-width:2.5\"/>\
+             <text class=\"side\" x=\"{}\" y=\"{}\">best move</text>",
+            y + 36,
+            x + 31,
+            y + 40,
+            x + 48,
+            y + 44,
+        ));
+    }
 }
