@@ -1,6 +1,6 @@
 //! `corridor perft`: how many move sequences there are.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -68,7 +68,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let interrupts = Interrupts::listen()?;
     let position = arguments.position.resolve()?;
     let started = Instant::now();
-    let counts = count(&position, arguments.depth, usize::from(arguments.threads), &interrupts);
+    let overseer = Overseer { interrupts, seen: AtomicU64::new(0) };
+    let counts = count(&position, arguments.depth, usize::from(arguments.threads), &overseer);
     let elapsed = started.elapsed();
     let all = counts.len();
     let below: Vec<(Move, u64)> =
@@ -85,7 +86,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     if json { out::json(&report) } else { out::text(&page(&report, elapsed)) }?;
     if finished < all {
         return Err(Failure::interrupted(&format!(
-            "{finished} of {all} root moves are counted, and only these are in the result"
+            "{finished} of {all} root moves are counted, and only these are in the result; {} nodes were seen in all",
+            units::grouped(overseer.seen.into_inner())
         )));
     }
     Ok(())
@@ -94,21 +96,29 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
 /// What is counted in one go, so that an interrupt is heard soon: some milliseconds' worth.
 const DEAF_PLIES: u8 = 3;
 
+/// What the threads share: when to stop, and how far they have come.
+struct Overseer {
+    interrupts: Interrupts,
+    seen: AtomicU64,
+}
+
 /// [`perft`], or `None` after an interrupt.
-fn count_below(position: &Position, depth: u8, interrupts: &Interrupts) -> Option<u64> {
-    if interrupts.seen() {
+fn count_below(position: &Position, depth: u8, overseer: &Overseer) -> Option<u64> {
+    if overseer.interrupts.seen() {
         return None;
     }
     if depth <= DEAF_PLIES {
-        return Some(perft(position, depth));
+        let nodes = perft(position, depth);
+        overseer.seen.fetch_add(nodes, Ordering::Relaxed);
+        return Some(nodes);
     }
     let moves = position.legal_moves();
-    moves.iter().map(|&mv| count_below(&position.after(mv), depth - 1, interrupts)).sum()
+    moves.iter().map(|&mv| count_below(&position.after(mv), depth - 1, overseer)).sum()
 }
 
 /// The count below each move of the root, by so many threads that each take the next piece of work; `None` where an
 /// interrupt came first.
-fn count(root: &Position, depth: u8, threads: usize, interrupts: &Interrupts) -> Vec<(Move, Option<u64>)> {
+fn count(root: &Position, depth: u8, threads: usize, overseer: &Overseer) -> Vec<(Move, Option<u64>)> {
     let moves = root.legal_moves();
     let Some(below) = depth.checked_sub(2) else {
         return moves.iter().map(|&mv| (mv, Some(1))).collect();
@@ -126,7 +136,7 @@ fn count(root: &Position, depth: u8, threads: usize, interrupts: &Interrupts) ->
     let work = || {
         let mut counts = vec![Some(0u64); moves.len()];
         while let Some((index, position)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let nodes = count_below(position, below, interrupts);
+            let nodes = count_below(position, below, overseer);
             counts[*index] = counts[*index].zip(nodes).map(|(total, nodes)| total + nodes);
         }
         counts

@@ -191,14 +191,16 @@ fn send(child: &std::process::Child, signal: &str) {
 
 #[test]
 fn signals_end_an_analysis_from_the_first_moment_on() {
-    for (signal, wait) in [("-INT", 10), ("-TERM", 15), ("-HUP", 20), ("-INT", 100), ("-HUP", 700)] {
+    for (signal, wait) in
+        [("-INT", 0), ("-TERM", 0), ("-HUP", 0), ("-INT", 10), ("-TERM", 100), ("-HUP", 700)]
+    {
         let mut child = command()
             .args(["analyze", "--json", "--moves", "", "--time", "1h"])
             .args(SMALL)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // Long enough for the process to be there at all.
+        listens(&child);
         pause(Duration::from_millis(wait));
         send(&child, signal);
         let text = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
@@ -207,6 +209,20 @@ fn signals_end_an_analysis_from_the_first_moment_on() {
         let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
         assert_eq!((&last["event"], &last["stopped_by"]), (&"done".into(), &"cancel".into()));
     }
+}
+
+/// Waits until a child handles SIGINT, SIGTERM and SIGHUP: before that nobody can expect more than an end.
+fn listens(child: &std::process::Child) {
+    /// Bits of the signals 1, 2 and 15.
+    const WANTED: u64 = 0x4003;
+    let status = format!("/proc/{}/status", child.id());
+    let listening = (0..10_000).any(|_| {
+        pause(Duration::from_millis(1));
+        let text = std::fs::read_to_string(&status).unwrap();
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & WANTED == WANTED
+    });
+    assert!(listening);
 }
 
 /// Waits for nothing but time.
@@ -228,6 +244,7 @@ fn signals_leave_what_is_counted() {
             let mut child = command();
             child.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
             let child = child.spawn().unwrap();
+            listens(&child);
             pause(Duration::from_millis(300));
             send(&child, signal);
             let started = Instant::now();
@@ -243,4 +260,23 @@ fn signals_leave_what_is_counted() {
             }
         }
     }
+}
+
+#[test]
+fn what_ignores_a_hang_up_goes_on() {
+    let mut child = Command::new("nohup")
+        .arg(env!("CARGO_BIN_EXE_corridor"))
+        .args(["analyze", "--json", "--moves", "", "--time", "900ms"])
+        .args(SMALL)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    pause(Duration::from_millis(400));
+    send(&child, "-HUP");
+    let text = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["event"], &last["stopped_by"]), (&"done".into(), &"time".into()));
 }

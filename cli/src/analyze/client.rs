@@ -17,6 +17,8 @@ use crate::failure::Failure;
 
 /// Whoever gets no answer from a coordinator within this time, all in all, gives up.
 const ANSWER_TIME: Duration = Duration::from_secs(9);
+/// A coordinator that does not confirm an end within this time may still send it.
+const CANCEL_TIME: Duration = Duration::from_secs(2);
 /// How often a quiet connection is asked for a sign of life.
 const KEEPALIVE: Duration = Duration::from_secs(8);
 
@@ -42,6 +44,7 @@ pub(crate) struct Client {
 /// A job's events.
 pub(crate) struct Stream {
     messages: Streaming<v1::AnalyzeResponse>,
+    url: String,
 }
 
 impl Client {
@@ -66,25 +69,26 @@ impl Client {
             .max_encoding_message_size(MAX_MESSAGE_BYTES);
         let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)) };
         let response = analysis.analyze(request).await.map_err(|status| first_refusal(url, &status))?;
-        Ok((Self { analysis }, Stream { messages: response.into_inner() }))
+        Ok((Self { analysis }, Stream { messages: response.into_inner(), url: url.to_owned() }))
     }
 
     /// Ends a job with what is known. Whether that worked shows in its events: a job that has just ended cannot be
     /// cancelled, and a connection that broke ends them too.
     pub(crate) async fn cancel(&mut self, job: JobId) {
-        let _ = self.analysis.cancel(v1::CancelRequest { job: job.0 }).await;
+        let cancelled = self.analysis.cancel(v1::CancelRequest { job: job.0 });
+        let _ = tokio::time::timeout(CANCEL_TIME, cancelled).await;
     }
 }
 
 impl Stream {
     /// The next event. The stream must not be asked beyond the last one.
     pub(crate) async fn next(&mut self) -> Result<EventRecord, Failure> {
-        let message = self.messages.message().await.map_err(|status| refused(&status))?;
+        let message = self.messages.message().await.map_err(|status| refused(&self.url, &status))?;
         let event = message.and_then(|message| message.event).ok_or_else(|| {
-            Failure::Failed(anyhow!("the coordinator closed the stream before the last event"))
+            Failure::Failed(anyhow!("{} closed the stream before the last event", self.url))
         })?;
         event_from_wire(event)
-            .map_err(|error| Failure::Failed(anyhow!("event from the coordinator: {error}")))
+            .map_err(|error| Failure::Failed(anyhow!("an event of {} does not read: {error}", self.url)))
     }
 }
 
@@ -134,7 +138,7 @@ fn first_refusal(url: &str, status: &Status) -> Failure {
         _ => status.source().is_none() && is_plain(status.message()),
     };
     if ours {
-        refused(status)
+        refused(url, status)
     } else if system_error(status).is_some() {
         broken(url, status)
     } else {
@@ -150,12 +154,12 @@ fn is_plain(message: &str) -> bool {
 }
 
 /// A refusal as the user sees it: bad input is the user's, everything else is not.
-fn refused(status: &Status) -> Failure {
+fn refused(url: &str, status: &Status) -> Failure {
     let message = status.message();
     match status.code() {
         Code::InvalidArgument | Code::Unimplemented => Failure::bad_input(&by_flag(message)),
         _ if status.source().is_some() || !is_plain(message) => {
-            Failure::Failed(anyhow!("the connection to the coordinator broke"))
+            Failure::Failed(anyhow!("the connection to {url} broke"))
         }
         _ => Failure::Failed(anyhow!("coordinator: {message}")),
     }
@@ -196,5 +200,29 @@ mod tests {
         assert_eq!(by_flag("spec.multipv: must be at most 136"), "--multipv: must be at most 136");
         assert_eq!(by_flag("spec.limits.depth: must be at least 1"), "--depth: must be at least 1");
         assert_eq!(by_flag("too many"), "too many");
+    }
+
+    #[test]
+    fn strangers_are_told_from_coordinators() {
+        let said = |status: &Status| match first_refusal("http://h:1", status) {
+            Failure::BadInput(message) => (2, message),
+            other => (1, format!("{other:?}")),
+        };
+        for foreign in [
+            Status::unimplemented(""),
+            Status::unimplemented("unknown service corridor.v1.Analysis"),
+            Status::unimplemented("grpc-status header missing, mapped from HTTP status code 404"),
+            Status::unavailable("grpc-status header missing, mapped from HTTP status code 503"),
+            Status::internal("h2 protocol error: http2 error"),
+        ] {
+            let (code, message) = said(&foreign);
+            assert!(code == 1 && message.contains("answers, but is not a Corridor coordinator"), "{message}");
+        }
+        assert_eq!(
+            said(&Status::unimplemented("spec.prune: not yet supported")),
+            (2, "--prune: not yet supported".to_owned())
+        );
+        assert_eq!(said(&Status::invalid_argument("spec.limits.depth: no")), (2, "--depth: no".to_owned()));
+        assert!(said(&Status::resource_exhausted("max_open_jobs")).1.contains("coordinator: max_open_jobs"));
     }
 }

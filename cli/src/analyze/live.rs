@@ -4,7 +4,7 @@ use console::Term;
 
 use crate::out;
 
-/// A block of lines, redrawn in place. There is nothing to see unless standard error is a terminal.
+/// A block of lines, redrawn in place. There is nothing to see unless standard error is a terminal that moves its cursor.
 pub(crate) struct Live {
     terminal: Option<Term>,
     /// The lines as they stand there.
@@ -14,7 +14,8 @@ pub(crate) struct Live {
 impl Live {
     pub(crate) fn new() -> Self {
         let terminal = Term::stderr();
-        Self { terminal: terminal.is_term().then_some(terminal), shown: Vec::new() }
+        let dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+        Self { terminal: (terminal.is_term() && !dumb).then_some(terminal), shown: Vec::new() }
     }
 
     /// Rows and columns to draw in; `None` if there is no terminal.

@@ -185,7 +185,7 @@ main{max-width:1320px;margin:0 auto;padding:28px 24px 48px}\
 h1{font-size:24px;margin:0 0 2px;letter-spacing:-.01em}header{margin-bottom:20px}header code{color:var(--faint);font-size:13px}\
 .top{display:grid;grid-template:'board facts' auto 'board lines' 1fr/minmax(320px,586px) minmax(0,1fr);gap:16px 24px;\
 align-items:start}dl{grid-area:facts}section{grid-area:lines}\
-@media (max-width:1000px){.top{grid-template:'facts' auto 'board' auto 'lines' auto/minmax(0,1fr)}}\
+@media (max-width:1150px){.top{grid-template:'facts' auto 'board' auto 'lines' auto/minmax(0,1fr)}}\
 figure{grid-area:board;margin:0 auto;width:100%;max-width:586px}figure svg{display:block;width:100%;height:auto}\
 section{min-width:0}\
 dl{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:1px;margin:0;background:var(--rule);\
