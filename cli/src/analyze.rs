@@ -3,21 +3,22 @@
 //! Without `--coordinator` the cluster runs in this process; the client is the same in both cases.
 
 mod client;
+mod live;
 mod pictures;
 mod screen;
 mod table;
 
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 use corridor_shared::job::{JobEvent, JobLimits, JobSpec, RootPrune};
 use corridor_shared::search::MAX_DEPTH;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::MissedTickBehavior;
 
 use crate::failure::Failure;
 use crate::local_cluster::{Crew, LOOPBACK, LocalCluster, processors};
 use crate::position_args::PositionArgs;
+use crate::signals::Interrupts;
 use crate::{logging, memory, out, units};
 use client::{Client, Stream};
 use pictures::{PictureArgs, Pictures};
@@ -25,6 +26,7 @@ use screen::Screen;
 
 /// What `analyze` is told.
 #[derive(Args)]
+#[command(override_usage = "corridor analyze (--moves <MOVES> | --position <TEXT>) [OPTIONS]")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     position: PositionArgs,
@@ -32,27 +34,27 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     limits: LimitArgs,
 
-    /// How many lines get exact scores
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=136))]
+    /// How many lines get exact scores, 1 to 136
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = units::whole(1..=136u16))]
     multipv: u16,
 
     /// Which moves are searched
     #[arg(long, value_name = "MODE", default_value = "cat")]
     prune: Prune,
 
-    /// The same answer for any number of workers, any schedule and any faults
-    #[arg(long)]
-    deterministic: bool,
+    #[command(flatten)]
+    later: LaterArgs,
 
-    /// Jobs of a higher priority are served first
-    #[arg(long, value_name = "P", default_value_t = 0, allow_hyphen_values = true)]
+    /// Jobs of a higher priority are served first; any whole number
+    #[arg(long, value_name = "P", default_value_t = 0, value_parser = units::whole(i32::MIN..=i32::MAX))]
     priority: i32,
 
-    /// Analyse on this cluster instead of in this process
-    #[arg(long, value_name = "URL", conflicts_with_all = ["workers", "threads", "hash"], env = "CORRIDOR_COORDINATOR")]
+    /// Analyse on this cluster, http://HOST:PORT, instead of in this process
+    #[arg(long, value_name = "URL", conflicts_with_all = ["workers", "threads", "hash"], env = "CORRIDOR_COORDINATOR",
+          value_parser = client::coordinator_url)]
     coordinator: Option<String>,
 
-    /// Let the job go on after this command has ended
+    /// Let the job go on after this command has ended; only with --coordinator
     #[arg(long, requires = "coordinator")]
     detach: bool,
 
@@ -63,19 +65,48 @@ pub(crate) struct Arguments {
     pictures: PictureArgs,
 }
 
+/// What the contract names and this version cannot do yet: known, so that the refusal is a clear one, but not offered.
+#[derive(Args)]
+struct LaterArgs {
+    #[arg(long, hide = true)]
+    deterministic: bool,
+
+    #[arg(long, hide = true, value_name = "FILE-or-URL")]
+    store: Option<std::ffi::OsString>,
+
+    #[arg(long, hide = true)]
+    fresh: bool,
+}
+
+impl Arguments {
+    /// Refuses what this version cannot do, by the flag's name and before anything starts.
+    fn refuse_later(&self) -> Result<(), Failure> {
+        let later = [
+            ("--prune audit", matches!(self.prune, Prune::Audit)),
+            ("--deterministic", self.later.deterministic),
+            ("--store", self.later.store.is_some()),
+            ("--fresh", self.later.fresh),
+        ];
+        match later.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((flag, _)) => Err(Failure::bad_input(&format!("{flag} is not supported by this version"))),
+        }
+    }
+}
+
 /// When an analysis stops.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct LimitArgs {
-    /// Deepest iteration, in plies
-    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(1..=i64::from(MAX_DEPTH)))]
+    /// Deepest iteration, 1 to 100 plies
+    #[arg(long, value_name = "D", value_parser = units::whole(1..=MAX_DEPTH))]
     depth: Option<u8>,
 
-    /// Time, such as 500ms, 30s or 2h; 30s if no limit is given
+    /// Time, such as 500ms, 30s or 2h (us, ms, s, m, h, d), at least 1ms; 30s if no limit is given
     #[arg(long, value_name = "T", value_parser = time)]
     time: Option<Duration>,
 
-    /// Positions visited, all workers together
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Positions visited, all workers together, at least 1
+    #[arg(long, value_name = "N", value_parser = units::whole(1..=u64::MAX))]
     nodes: Option<u64>,
 }
 
@@ -93,16 +124,17 @@ fn time(text: &str) -> Result<Duration, String> {
 /// Workers of this process.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CrewArgs {
-    /// Workers in this process; by default the processors that it may use
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Workers in this process, 1 to 1024 [default: the processors that it may use]
+    #[arg(long, value_name = "N", value_parser = units::whole(1..=1024u16))]
     workers: Option<u16>,
 
-    /// Search threads of each worker
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    /// Search threads of each worker, 1 to 1024
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = units::whole(1..=1024u32))]
     threads: u32,
 
-    /// Transposition table of each worker, such as 64M or 1G
-    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    /// Transposition table of each worker, such as 64M or 1G (K, M, G), at least 1K [default: 128M, or
+    /// less so that all together take a quarter of the free memory]
+    #[arg(long, value_name = "SIZE", value_parser = units::table_size)]
     hash: Option<u64>,
 }
 
@@ -126,6 +158,7 @@ enum Prune {
     /// Every legal move
     None,
     /// As cat, then check the pruned moves
+    #[value(hide = true)]
     Audit,
 }
 
@@ -141,17 +174,19 @@ impl From<Prune> for RootPrune {
 
 /// Analyses and shows what happens.
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
+    arguments.refuse_later()?;
     let spec = JobSpec {
         position: arguments.position.resolve()?,
         limits: arguments.limits.limits(),
         multipv: arguments.multipv,
         prune: arguments.prune.into(),
-        deterministic: arguments.deterministic,
+        deterministic: false,
         priority: arguments.priority,
         detach: arguments.detach,
         traceparent: None,
     };
-    let pictures = Pictures::new(&arguments.pictures)?;
+    let pictures = Pictures::new(&arguments.pictures, arguments.prune.into())?;
+    let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
     let crew = if arguments.coordinator.is_none() { Some(arguments.crew.crew()?) } else { None };
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -161,10 +196,22 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         .map_err(|error| Failure::Failed(anyhow::Error::new(error).context("start runtime")))?;
     runtime.block_on(async {
         match (&arguments.coordinator, crew) {
-            (Some(url), _) => analyze(url, &spec, pictures, json).await,
+            (Some(url), _) => {
+                let mut waiting = interrupts.clone();
+                let (client, stream) = tokio::select! {
+                    opened = Client::analyze(url, &spec) => opened?,
+                    () = waiting.wait() => {
+                        return Err(Failure::interrupted(&format!("{url} had not answered yet")));
+                    }
+                };
+                show(client, stream, interrupts, pictures, json).await
+            }
             (None, Some(crew)) => {
                 let cluster = LocalCluster::start(LOOPBACK, crew).await?;
-                let analyzed = analyze(&cluster.url(), &spec, pictures, json).await;
+                let analyzed = match Client::analyze(&cluster.url(), &spec).await {
+                    Ok((client, stream)) => show(client, stream, interrupts, pictures, json).await,
+                    Err(failure) => Err(failure),
+                };
                 cluster.stop().await;
                 analyzed
             }
@@ -173,33 +220,35 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     })
 }
 
-async fn analyze(url: &str, spec: &JobSpec, pictures: Pictures, json: bool) -> Result<(), Failure> {
-    let mut client = Client::connect(url).await?;
-    let stream = client.analyze(spec).await?;
-    show(client, stream, pictures, json).await
-}
+/// How often the screen is looked after, and so the most often that it changes.
+const REDRAW: Duration = Duration::from_millis(100);
 
 /// Shows a job's events until the last one. An interrupt cancels the job, whose last event then still comes; a second one
 /// exits at once.
 pub(crate) async fn show(
     mut client: Client,
     mut stream: Stream,
+    mut interrupts: Interrupts,
     mut pictures: Pictures,
     json: bool,
 ) -> Result<(), Failure> {
     let mut screen = if json { None } else { Some(Screen::new()) };
-    let mut signals = Signals::listen()?;
+    let mut redraw = tokio::time::interval(REDRAW);
+    redraw.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut job = None;
     let mut interrupted = false;
     loop {
         let record = tokio::select! {
-            () = signals.next() => {
-                if interrupted {
-                    std::process::exit(1);
-                }
+            () = interrupts.wait(), if !interrupted => {
                 interrupted = true;
                 if let Some(job) = job {
-                    client.cancel(job).await?;
+                    client.cancel(job).await;
+                }
+                continue;
+            }
+            _ = redraw.tick() => {
+                if let Some(screen) = &mut screen {
+                    screen.redraw();
                 }
                 continue;
             }
@@ -208,7 +257,7 @@ pub(crate) async fn show(
         if let JobEvent::Accepted(accepted) = &record.event {
             job = Some(accepted.job);
             if interrupted {
-                client.cancel(accepted.job).await?;
+                client.cancel(accepted.job).await;
             }
         }
         match &mut screen {
@@ -222,27 +271,6 @@ pub(crate) async fn show(
                 return Err(Failure::Failed(anyhow::anyhow!("{}: {}", failure.code, failure.message)));
             }
             _ => {}
-        }
-    }
-}
-
-/// Ctrl-C, and what a supervisor sends.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn listen() -> anyhow::Result<Self> {
-        let interrupt = signal(SignalKind::interrupt()).context("listen for SIGINT")?;
-        let terminate = signal(SignalKind::terminate()).context("listen for SIGTERM")?;
-        Ok(Self { interrupt, terminate })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
         }
     }
 }

@@ -1,7 +1,12 @@
-//! The command line's first level: the subcommands and what all of them understand.
+//! The command line's first level: the subcommands, what all of them understand, and what holds for every flag.
 
-use clap::{Parser, Subcommand};
+use std::any::TypeId;
+use std::path::PathBuf;
 
+use clap::builder::{BoolishValueParser, Resettable};
+use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::failure::Failure;
 use crate::{analyze, bench, convert, heat, legal, perft};
 
 /// Corridor analyses Quoridor positions, alone or on a cluster.
@@ -31,5 +36,94 @@ pub(crate) enum Command {
     /// Search fixed positions: the speed, and the build's signature
     Bench(bench::Arguments),
     /// Speak UCI over standard input and output
-    Uci,
+    Uci(UciArguments),
+}
+
+/// `uci` has a language of its own on standard output: of the flag that all others have it takes the place, so that it is
+/// not offered.
+#[derive(Args)]
+pub(crate) struct UciArguments {
+    #[arg(long, id = "json", hide = true)]
+    json: bool,
+}
+
+impl UciArguments {
+    /// Refuses the flag. Its variable is for the other commands, and may be set.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        if self.json && std::env::args_os().any(|argument| argument == "--json") {
+            return Err(Failure::bad_input(&"uci has no --json: it speaks UCI"));
+        }
+        Ok(())
+    }
+}
+
+impl Cli {
+    /// Reads the command line and the environment.
+    ///
+    /// # Errors
+    /// As clap says it; [`crate::failure::report_usage`] says it in one line.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let mut matches = command().try_get_matches()?;
+        Self::from_arg_matches_mut(&mut matches)
+    }
+}
+
+/// The command line with what holds for every flag.
+pub(crate) fn command() -> clap::Command {
+    prepared(Cli::command())
+}
+
+fn prepared(command: clap::Command) -> clap::Command {
+    command.mut_args(prepared_argument).mut_subcommands(prepared)
+}
+
+/// An empty variable counts as unset, a switch takes 1, true, yes and on (and their opposites) from its variable, and
+/// what looks like a flag is a value where one is wanted, so that `--depth -1` is a wrong depth and no unknown flag. Names
+/// of files are the exception: `--svg --html` is a slip.
+fn prepared_argument(mut argument: Arg) -> Arg {
+    let variable = argument.get_env().and_then(std::env::var_os);
+    if variable.is_some_and(|value| value.is_empty()) {
+        argument = argument.env(Resettable::Reset);
+    }
+    if matches!(argument.get_action(), ArgAction::SetTrue) {
+        return argument.value_parser(BoolishValueParser::new());
+    }
+    let names_file = argument.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    if argument.get_long().is_some() && argument.get_action().takes_values() && !names_file {
+        argument = argument.allow_hyphen_values(true);
+    }
+    argument
+}
+
+/// The variable that a flag got its value from, if it was not given on the command line. `flag` as clap shows it:
+/// `--threads <N>`.
+pub(crate) fn variable_behind(flag: &str) -> Option<String> {
+    let long = flag.split([' ', '=']).next()?.strip_prefix("--")?;
+    let given = |argument: std::ffi::OsString| {
+        let text = argument.to_string_lossy().into_owned();
+        text.strip_prefix("--").is_some_and(|rest| rest.split('=').next() == Some(long))
+    };
+    if std::env::args_os().any(given) {
+        return None;
+    }
+    variables().into_iter().find(|(name, _)| name == long).map(|(_, variable)| variable)
+}
+
+/// The flags that have a variable which is set.
+pub(crate) fn variables() -> Vec<(String, String)> {
+    let command = command();
+    let all = command.get_subcommands().chain([&command]).flat_map(clap::Command::get_arguments);
+    all.filter_map(|argument| {
+        let variable = argument.get_env().filter(|name| std::env::var_os(name).is_some())?;
+        Some((argument.get_long()?.to_owned(), variable.to_string_lossy().into_owned()))
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_declaration_is_sound() {
+        super::command().debug_assert();
+    }
 }

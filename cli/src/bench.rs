@@ -7,10 +7,11 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use corridor_shared::Position;
 use corridor_shared::notation::{Notation, parse_moves, replay};
-use corridor_shared::search::{Limits, MAX_DEPTH, ThreadPool, Undisturbed};
+use corridor_shared::search::{Directive, Limits, MAX_DEPTH, SearchHandler, ThreadPool};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::signals::Interrupts;
 use crate::{memory, out, units};
 
 /// Openings, open and walled middle games, jumps, a sealed pocket, few walls left, and a race.
@@ -27,16 +28,15 @@ const GAMES: [&str; 10] = [
     "d2h f4v b5h c4h a1h a3v e7h h5v e5h h7h b3h h1h a7h f8h h2h",
 ];
 
+/// The table's size. It decides what is forgotten, and with that the nodes: it is part of the signature and so no option.
+const TABLE_BYTES: u64 = 16 << 20;
+
 /// What `bench` is told.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Plies to search each position
-    #[arg(long, value_name = "D", default_value_t = 7, value_parser = clap::value_parser!(u8).range(1..=i64::from(MAX_DEPTH)))]
+    /// Plies to search each position, 1 to 100
+    #[arg(long, value_name = "D", default_value_t = 7, value_parser = units::whole(1..=MAX_DEPTH))]
     depth: u8,
-
-    /// Size of the transposition table, such as 64M
-    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = units::size)]
-    hash: u64,
 }
 
 #[derive(Serialize)]
@@ -52,24 +52,44 @@ struct Row {
     elapsed: Duration,
 }
 
-/// Searches them all, each from a clean start, with one thread.
+/// Ends the search after an interrupt.
+struct Interruptible(Interrupts);
+
+impl SearchHandler for Interruptible {
+    fn poll(&mut self, _nodes: u64) -> Directive {
+        if self.0.seen() { Directive::Stop } else { Directive::Continue }
+    }
+}
+
+/// Searches them all, each from a clean start, with one thread; after an interrupt, as many as are finished.
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
-    let table =
-        memory::table(arguments.hash).map_err(|error| Failure::bad_input(&format!("--hash: {error}")))?;
+    let mut interruptible = Interruptible(Interrupts::listen()?);
+    let table = memory::table(TABLE_BYTES).map_err(|error| Failure::Failed(anyhow::anyhow!(error)))?;
     let mut pool = ThreadPool::new(1, &table);
     let mut rows = Vec::new();
     for game in GAMES {
         let position = position(game)?;
         pool.clear();
         let started = Instant::now();
-        let report = pool.analyze(&position, &Limits::depth(arguments.depth), &mut Undisturbed);
+        let report = pool.analyze(&position, &Limits::depth(arguments.depth), &mut interruptible);
+        if interruptible.0.seen() {
+            break;
+        }
         rows.push(Row { position, nodes: report.nodes, elapsed: started.elapsed() });
     }
     let nodes = rows.iter().map(|row| row.nodes).sum();
     let elapsed: Duration = rows.iter().map(|row| row.elapsed).sum();
     let report =
         Report { nodes, seconds: elapsed.as_secs_f64(), nodes_per_second: units::per_second(nodes, elapsed) };
-    if json { out::json(&report) } else { out::text(&page(&rows, &report)) }
+    if json { out::json(&report) } else { out::text(&page(&rows, &report)) }?;
+    if rows.len() < GAMES.len() {
+        return Err(Failure::interrupted(&format!(
+            "{} of {} positions are searched, and their sum is not the build's signature",
+            rows.len(),
+            GAMES.len()
+        )));
+    }
+    Ok(())
 }
 
 /// The positions are constants, and a test reads them all: what can fail here is the build.

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::out;
+use crate::{args, out};
 
 /// The most characters of a message that are shown; foreign text in it may be long.
 const MAX_MESSAGE_CHARACTERS: usize = 400;
@@ -16,6 +16,8 @@ pub(crate) enum Failure {
     BadInput(String),
     /// The work failed: exit code 1.
     Failed(anyhow::Error),
+    /// The work was cut short, and what is known has been printed: exit code 1.
+    Interrupted(String),
     /// Nobody reads standard output any more (`corridor ... | head`): the quiet end, exit code 0.
     OutputClosed,
 }
@@ -24,6 +26,11 @@ impl Failure {
     /// Bad input, with a message that says what and where.
     pub(crate) fn bad_input(message: &dyn std::fmt::Display) -> Self {
         Self::BadInput(message.to_string())
+    }
+
+    /// Cut short, with how much is done.
+    pub(crate) fn interrupted(done: &dyn std::fmt::Display) -> Self {
+        Self::Interrupted(done.to_string())
     }
 }
 
@@ -40,6 +47,10 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
         Failure::BadInput(message) => {
             out::complain(&one_line(message));
             ExitCode::from(2)
+        }
+        Failure::Interrupted(done) => {
+            out::complain(&one_line(&format!("interrupted: {done}")));
+            ExitCode::from(1)
         }
         Failure::Failed(error) => {
             out::complain(&one_line(&format!("{error:#}")));
@@ -58,13 +69,41 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             report(&Failure::bad_input(&"a subcommand is wanted: see 'corridor --help'"))
         }
+        ErrorKind::InvalidUtf8 => report(&Failure::bad_input(&format!("{} is not valid UTF-8", not_utf_8()))),
         _ => {
             let rendered = error.render().to_string();
             // What is wrong comes first; behind it stand the usage and a pointer to the help.
             let wrong = rendered.split("\n\n").next().unwrap_or(&rendered);
-            report(&Failure::bad_input(&wrong.strip_prefix("error: ").unwrap_or(wrong)))
+            let wrong = wrong.strip_prefix("error: ").unwrap_or(wrong);
+            match variable_at_fault(error) {
+                None => report(&Failure::bad_input(&wrong)),
+                Some(variable) => report(&Failure::bad_input(&format!("{variable}: {wrong}"))),
+            }
         }
     }
+}
+
+/// The variable that brought in what an error complains of.
+fn variable_at_fault(error: &clap::Error) -> Option<String> {
+    [ContextKind::InvalidArg, ContextKind::PriorArg].into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(flag) => args::variable_behind(flag),
+        ContextValue::Strings(flags) => flags.iter().find_map(|flag| args::variable_behind(flag)),
+        _ => None,
+    })
+}
+
+/// Which argument (counted after the command's own name) or variable is not valid UTF-8. The names of files need not be.
+fn not_utf_8() -> String {
+    let mut before = String::new();
+    for (number, argument) in std::env::args_os().enumerate().skip(1) {
+        if argument.to_str().is_none() && !["--svg", "--html"].contains(&before.as_str()) {
+            let place = if before.starts_with("--") { format!(" (after {before})") } else { String::new() };
+            return format!("argument {number}{place}");
+        }
+        before = argument.to_string_lossy().into_owned();
+    }
+    let mut variables = args::variables().into_iter().map(|(_, variable)| variable);
+    variables.find(|name| std::env::var(name).is_err()).unwrap_or_else(|| "an argument".to_owned())
 }
 
 /// Folds white space, shows control characters and cuts what is too long.

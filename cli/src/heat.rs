@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::{Table, presets};
-use corridor_shared::cat::{CatSnapshot, Reason, WallAttention, cat_snapshot};
+use corridor_shared::cat::{CAT_HOT_CM, CatSnapshot, Reason, WallAttention, cat_snapshot};
 use corridor_shared::{Color, Position, Square};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -14,8 +14,12 @@ use crate::position_args::PositionArgs;
 use crate::render::svg::Picture;
 use crate::{out, render};
 
+/// Columns of a page.
+const WIDTH: usize = 80;
+
 /// What `heat` is told.
 #[derive(Args)]
+#[command(override_usage = "corridor heat (--moves <MOVES> | --position <TEXT>) [OPTIONS]")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     position: PositionArgs,
@@ -76,7 +80,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let position = arguments.position.resolve()?;
     let snapshot = cat_snapshot(&position);
     if let Some(file) = &arguments.svg {
-        let picture = Picture { position: &position, snapshot: Some(&snapshot), best_move: None };
+        out::check_writable("--svg", file)?;
+        let picture =
+            Picture { position: &position, snapshot: Some(&snapshot), best_move: None, all_searched: false };
         out::file(file, &render::svg::draw(&picture))?;
     }
     if json { out::json(&report(&position, &snapshot)) } else { out::text(&page(&position, &snapshot)) }
@@ -100,7 +106,9 @@ fn page(position: &Position, snapshot: &CatSnapshot) -> String {
     text.push('\n');
     for color in Color::BOTH {
         let path: Vec<String> = snapshot.witness[color.index()].iter().map(ToString::to_string).collect();
-        text.push_str(&format!("  {color}'s witness path: {}\n", path.join(" ")));
+        for line in wrapped(&format!("{color}'s witness path: {}", path.join(" ")), WIDTH - 2) {
+            text.push_str(&format!("  {line}\n"));
+        }
     }
     let mut table = Table::new();
     table.load_preset(presets::UTF8_BORDERS_ONLY).set_header(["reason", "", "walls", "which, hottest first"]);
@@ -121,19 +129,71 @@ fn page(position: &Position, snapshot: &CatSnapshot) -> String {
     if !snapshot.walls.is_empty() {
         text.push_str(&format!("{table}\n"));
     }
+    text.push_str(&legend());
     text
 }
 
-/// The first few with their heat.
-fn some_walls(walls: &[&WallAttention]) -> String {
-    const SHOWN: usize = 6;
-    let mut named: Vec<String> = walls
-        .iter()
-        .take(SHOWN)
-        .map(|attention| format!("{} {}", attention.wall, attention.heat_cm + attention.shape_bonus_cm))
-        .collect();
-    if walls.len() > SHOWN {
-        named.push("...".to_owned());
+/// What the numbers and the words are, in two lines.
+fn legend() -> String {
+    format!(
+        "cm: centi-squares, 100 to one step; the nearer to a best way, the hotter\n\
+         witness: cuts the opponent's shortest way; hot: {CAT_HOT_CM} cm or more; cold: less\n"
+    )
+}
+
+/// Lines of whole words, each as long as there is room for.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push_str(&format!(" {word}"));
+            }
+            _ => lines.push(format!("  {word}")),
+        }
     }
-    named.join(", ")
+    lines
+}
+
+/// The hottest with their heat, as many as fit into a table of [`WIDTH`] columns.
+fn some_walls(walls: &[&WallAttention]) -> String {
+    /// What the other columns, the blanks and the borders leave.
+    const ROOM: usize = WIDTH - 42;
+    const MORE: &str = " ..";
+    let mut text = String::new();
+    for (index, attention) in walls.iter().enumerate() {
+        let separator = if index == 0 { "" } else { ", " };
+        let named = format!("{separator}{} {}", attention.wall, attention.heat_cm + attention.shape_bonus_cm);
+        let last = index + 1 == walls.len();
+        if text.len() + named.len() + if last { 0 } else { MORE.len() } > ROOM {
+            text.push_str(MORE);
+            break;
+        }
+        text.push_str(&named);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use corridor_shared::notation::{Notation, parse_moves, replay};
+
+    use super::*;
+
+    #[test]
+    fn the_page_fits_eighty_columns() {
+        for game in
+            ["", "a2h b1v", "d2h f4v b5h c4h a1h a3v e7h h5v e5h h7h b3h h1h a7h f8h h2h", "e2 e8 e4h"]
+        {
+            let moves = parse_moves(Notation::Man, game).unwrap();
+            let position = replay(&Position::start(), &moves).unwrap();
+            let page = page(&position, &cat_snapshot(&position));
+            for line in page.lines() {
+                assert!(line.chars().count() <= WIDTH, "{line}");
+            }
+        }
+        let long = wrapped(&"e1 ".repeat(60), 40);
+        assert!(long.len() > 4 && long.iter().all(|line| line.chars().count() <= 40));
+    }
 }

@@ -10,6 +10,7 @@ use crate::{out, render};
 
 /// What `legal` is told.
 #[derive(Args)]
+#[command(override_usage = "corridor legal (--moves <MOVES> | --position <TEXT>) [OPTIONS]")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     position: PositionArgs,

@@ -4,9 +4,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::Context;
 use corridor_coordinator::{Config, Coordinator};
-use corridor_worker::{Worker, WorkerConfig};
+use corridor_worker::{Worker, WorkerConfig, WorkerError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use crate::failure::Failure;
 
 /// What the workers of the process are.
 #[derive(Copy, Clone, Debug)]
@@ -28,27 +30,38 @@ pub(crate) struct LocalCluster {
 
 impl LocalCluster {
     /// Starts the coordinator on an address (port 0: any free one) and the workers; returns when all are registered.
-    pub(crate) async fn start(address: SocketAddr, crew: Crew) -> anyhow::Result<Self> {
+    pub(crate) async fn start(address: SocketAddr, crew: Crew) -> Result<Self, Failure> {
         let coordinator =
             Coordinator::start(address, Config::default()).await.context("start coordinator")?;
         let cluster =
             Self { coordinator, workers: TaskTracker::new(), stop_workers: CancellationToken::new() };
         for number in 1..=crew.workers {
-            cluster.add_worker(number, crew).await.with_context(|| format!("start worker {number}"))?;
+            cluster.add_worker(number, crew).await?;
         }
         Ok(cluster)
     }
 
-    async fn add_worker(&self, number: usize, crew: Crew) -> anyhow::Result<()> {
+    async fn add_worker(&self, number: usize, crew: Crew) -> Result<(), Failure> {
         let worker = Worker::new(WorkerConfig {
             coordinators: vec![self.url()],
             name: format!("local-{number}"),
             slots: crew.threads,
             table_bytes: crew.table_bytes,
+        })
+        .map_err(|error| match error {
+            // More than the allocator gives, whatever the machine has: a limit of the process (`ulimit -v`).
+            WorkerError::Table(bytes, _) => Failure::bad_input(&format!(
+                "--hash: no memory for the table of worker {number}, {} MiB",
+                bytes >> 20
+            )),
+            other => Failure::Failed(anyhow::Error::new(other).context(format!("start worker {number}"))),
         })?;
         let mut connected = worker.connected();
         self.workers.spawn(worker.run(self.stop_workers.clone()));
-        connected.wait_for(|&connected| connected).await.context("register")?;
+        connected
+            .wait_for(|&connected| connected)
+            .await
+            .with_context(|| format!("register worker {number}"))?;
         Ok(())
     }
 

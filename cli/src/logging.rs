@@ -10,7 +10,9 @@ use tracing_subscriber::filter::LevelFilter;
 /// `CORRIDOR_LOG` is none of off, error, warn, info, debug and trace.
 pub(crate) fn start() -> Result<(), String> {
     let level = match std::env::var("CORRIDOR_LOG") {
-        Err(_) => LevelFilter::WARN,
+        Err(std::env::VarError::NotPresent) => LevelFilter::WARN,
+        Err(std::env::VarError::NotUnicode(_)) => return Err("CORRIDOR_LOG is not valid UTF-8".to_owned()),
+        Ok(name) if name.is_empty() => LevelFilter::WARN,
         Ok(name) => name.parse().map_err(|_| {
             format!("CORRIDOR_LOG: '{name}' is none of off, error, warn, info, debug and trace")
         })?,

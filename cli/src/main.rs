@@ -17,13 +17,13 @@ mod perft;
 mod position_args;
 mod processor;
 mod render;
+mod signals;
 mod uci;
 mod units;
 
 use std::process::ExitCode;
 
 use args::{Cli, Command};
-use clap::Parser;
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 #[inline(never)]
 fn start() -> ExitCode {
-    match Cli::try_parse() {
+    match Cli::read() {
         Ok(cli) => match run(&cli) {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => failure::report(&failure),
@@ -51,6 +51,9 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Convert(arguments) => convert::run(arguments, cli.json),
         Command::Heat(arguments) => heat::run(arguments, cli.json),
         Command::Bench(arguments) => bench::run(arguments, cli.json),
-        Command::Uci => uci::run(),
+        Command::Uci(arguments) => {
+            arguments.check()?;
+            uci::run()
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The only place that writes to standard output and standard error.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -31,14 +31,32 @@ pub(crate) fn file(path: &Path, content: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::Failed(anyhow::anyhow!("write {}: {error}", path.display())))
 }
 
-/// Whether a file can be written. What stands in it stays; a missing one is made.
-pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    std::fs::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path)
-        .map(drop)
-        .map_err(|error| Failure::Failed(anyhow::anyhow!("write {}: {error}", path.display())))
+/// Whether a file can be written, tried without leaving anything behind: what stands in it stays, and a missing one is
+/// missing afterwards.
+pub(crate) fn check_writable(flag: &str, path: &Path) -> Result<(), Failure> {
+    if path.as_os_str() == "-" {
+        return Err(Failure::bad_input(&format!("{flag}: '-' is no file; name one")));
+    }
+    let failure = |error: io::Error| Failure::Failed(anyhow::anyhow!("write {}: {error}", path.display()));
+    match std::fs::OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(_) => std::fs::remove_file(path).map_err(failure),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            std::fs::OpenOptions::new().append(true).open(path).map(drop).map_err(failure)
+        }
+        Err(error) => Err(failure(error)),
+    }
+}
+
+/// Whether two paths lead to the same file, as far as that can be said before it exists.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| -> Option<PathBuf> {
+        if let Ok(whole) = path.canonicalize() {
+            return Some(whole);
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
+    };
+    one == other || place(one).is_some_and(|found| Some(found) == place(other))
 }
 
 /// Writes bytes to standard error, for [`crate::processor`]: nothing but a call into the standard library.
@@ -49,6 +67,18 @@ pub(crate) fn last_words(message: &[u8]) {
 /// Writes a line to standard error. If that fails nobody is left to tell.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr().lock(), "corridor: {message}");
+}
+
+/// Writes a line to standard error that is no complaint.
+pub(crate) fn notice(message: &str) {
+    let _ = writeln!(io::stderr().lock(), "{message}");
+}
+
+/// Writes a text with its escape sequences to the terminal behind standard error, in one piece. What is lost is lost only
+/// if the terminal is gone.
+pub(crate) fn to_terminal(bytes: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(bytes.as_bytes()).and_then(|()| stderr.flush());
 }
 
 /// Whether standard output is a terminal that wants colours: `NO_COLOR` (any value but the empty one) says no.

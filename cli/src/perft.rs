@@ -1,6 +1,6 @@
 //! `corridor perft`: how many move sequences there are.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -12,31 +12,33 @@ use serde::ser::{SerializeMap, Serializer};
 
 use crate::failure::Failure;
 use crate::position_args::PositionArgs;
+use crate::signals::Interrupts;
 use crate::{out, units};
 
 /// No position has more than 136 moves: nine plies of them fit 64 bits, ten would not.
-const MAX_DEPTH: i64 = 9;
+const MAX_DEPTH: u8 = 9;
 
 /// The most threads that can be asked for.
-const MAX_THREADS: i64 = 256;
+const MAX_THREADS: u16 = 256;
 
 /// What `perft` is told.
 #[derive(Args)]
+#[command(override_usage = "corridor perft (--moves <MOVES> | --position <TEXT>) --depth <D> [OPTIONS]")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     position: PositionArgs,
 
-    /// Plies to count
-    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(1..=MAX_DEPTH))]
+    /// Plies to count, 1 to 9
+    #[arg(long, value_name = "D", value_parser = units::whole(1..=MAX_DEPTH))]
     depth: u8,
 
     /// Also show the count below each move
     #[arg(long)]
     divide: bool,
 
-    /// Threads to count with
+    /// Threads to count with, 1 to 256
     #[arg(long, value_name = "N", env = "CORRIDOR_THREADS", default_value_t = 1,
-          value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
+          value_parser = units::whole(1..=MAX_THREADS))]
     threads: u16,
 }
 
@@ -61,12 +63,18 @@ fn as_map<S: Serializer>(divide: &Option<Vec<(Move, u64)>>, serializer: S) -> Re
     map.end()
 }
 
-/// Counts and reports.
+/// Counts and reports; after an interrupt, the root moves that are finished.
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
+    let interrupts = Interrupts::listen()?;
     let position = arguments.position.resolve()?;
     let started = Instant::now();
-    let below = count(&position, arguments.depth, usize::from(arguments.threads));
+    let overseer = Overseer { interrupts, seen: AtomicU64::new(0) };
+    let counts = count(&position, arguments.depth, usize::from(arguments.threads), &overseer);
     let elapsed = started.elapsed();
+    let all = counts.len();
+    let below: Vec<(Move, u64)> =
+        counts.into_iter().filter_map(|(mv, nodes)| nodes.map(|nodes| (mv, nodes))).collect();
+    let finished = below.len();
     let nodes = below.iter().map(|(_, nodes)| nodes).sum();
     let report = Report {
         depth: arguments.depth,
@@ -75,14 +83,45 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         nodes_per_second: units::per_second(nodes, elapsed),
         divide: arguments.divide.then_some(below),
     };
-    if json { out::json(&report) } else { out::text(&page(&report, elapsed)) }
+    if json { out::json(&report) } else { out::text(&page(&report, elapsed)) }?;
+    if finished < all {
+        return Err(Failure::interrupted(&format!(
+            "{finished} of {all} root moves are counted, and only these are in the result; {} nodes were seen in all",
+            units::grouped(overseer.seen.into_inner())
+        )));
+    }
+    Ok(())
 }
 
-/// The count below each move of the root, by so many threads that each take the next piece of work.
-fn count(root: &Position, depth: u8, threads: usize) -> Vec<(Move, u64)> {
+/// What is counted in one go, so that an interrupt is heard soon: some milliseconds' worth.
+const DEAF_PLIES: u8 = 3;
+
+/// What the threads share: when to stop, and how far they have come.
+struct Overseer {
+    interrupts: Interrupts,
+    seen: AtomicU64,
+}
+
+/// [`perft`], or `None` after an interrupt.
+fn count_below(position: &Position, depth: u8, overseer: &Overseer) -> Option<u64> {
+    if overseer.interrupts.seen() {
+        return None;
+    }
+    if depth <= DEAF_PLIES {
+        let nodes = perft(position, depth);
+        overseer.seen.fetch_add(nodes, Ordering::Relaxed);
+        return Some(nodes);
+    }
+    let moves = position.legal_moves();
+    moves.iter().map(|&mv| count_below(&position.after(mv), depth - 1, overseer)).sum()
+}
+
+/// The count below each move of the root, by so many threads that each take the next piece of work; `None` where an
+/// interrupt came first.
+fn count(root: &Position, depth: u8, threads: usize, overseer: &Overseer) -> Vec<(Move, Option<u64>)> {
     let moves = root.legal_moves();
     let Some(below) = depth.checked_sub(2) else {
-        return moves.iter().map(|&mv| (mv, 1)).collect();
+        return moves.iter().map(|&mv| (mv, Some(1))).collect();
     };
     // Two plies make enough pieces for any number of threads to end at about the same time.
     let pieces: Vec<(usize, Position)> = moves
@@ -95,13 +134,14 @@ fn count(root: &Position, depth: u8, threads: usize) -> Vec<(Move, u64)> {
         .collect();
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut counts = vec![0u64; moves.len()];
+        let mut counts = vec![Some(0u64); moves.len()];
         while let Some((index, position)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
-            counts[*index] += perft(position, below);
+            let nodes = count_below(position, below, overseer);
+            counts[*index] = counts[*index].zip(nodes).map(|(total, nodes)| total + nodes);
         }
         counts
     };
-    let mut totals = vec![0u64; moves.len()];
+    let mut totals = vec![Some(0u64); moves.len()];
     std::thread::scope(|scope| {
         let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let own = work();
@@ -111,7 +151,7 @@ fn count(root: &Position, depth: u8, threads: usize) -> Vec<(Move, u64)> {
             .map(|helper| helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         for counts in others.chain([own]) {
             for (total, count) in totals.iter_mut().zip(counts) {
-                *total += count;
+                *total = total.zip(count).map(|(total, count)| total + count);
             }
         }
     });

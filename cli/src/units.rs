@@ -1,12 +1,34 @@
 //! Quantities on the command line: durations and sizes carry a unit, rates are whole numbers.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 use std::time::Duration;
+
+/// A reader of whole numbers within a range, whose complaint says the range in words.
+pub(crate) fn whole<T>(
+    range: RangeInclusive<T>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
+{
+    move |text| {
+        text.trim()
+            .parse()
+            .ok()
+            .filter(|number| range.contains(number))
+            .ok_or_else(|| format!("a whole number from {} to {} is wanted", range.start(), range.end()))
+    }
+}
 
 /// Reads `500us`, `500ms`, `1.5s`, `2m`, `2h`, `3d`.
 ///
 /// # Errors
 /// Says that the number or the unit is missing, or that it is too much.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    if text.trim_start().starts_with('-') {
+        return Err("a duration cannot be negative".to_owned());
+    }
     let (number, unit) = number_and_unit(text);
     let seconds_per_unit = match unit {
         "us" => 0.000_001,
@@ -27,6 +49,9 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 /// # Errors
 /// Says that the number or the unit is missing, or that it is too much.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
+    if text.trim_start().starts_with('-') {
+        return Err("a size cannot be negative".to_owned());
+    }
     let (number, unit) = number_and_unit(text);
     let shift = match unit.to_ascii_uppercase().as_str() {
         "K" | "KB" | "KIB" => 10,
@@ -37,6 +62,17 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     };
     let number: u64 = number.parse().map_err(|_| "a size is a whole number and a unit".to_owned())?;
     number.checked_mul(1 << shift).ok_or_else(|| "this size is too large".to_owned())
+}
+
+/// As [`size`], for a table, which cannot be empty.
+///
+/// # Errors
+/// As of [`size`], and that it is nothing.
+pub(crate) fn table_size(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        0 => Err("a table has at least 1K".to_owned()),
+        bytes => Ok(bytes),
+    }
 }
 
 /// Whole units per second; 0 if no time has passed.
@@ -88,6 +124,16 @@ mod tests {
         for text in ["64", "", "M", "1.5M", "-1M", "1T", "99999999999999999999M", "99999999999999G"] {
             assert!(size(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_stay_in_their_range() {
+        let depth = whole(1u8..=100);
+        assert_eq!((depth("1"), depth("100")), (Ok(1), Ok(100)));
+        for text in ["0", "101", "256", "99999999999999999999", "-1", "1.5", "x", "", "0x10"] {
+            assert_eq!(depth(text), Err("a whole number from 1 to 100 is wanted".to_owned()), "{text}");
+        }
+        assert_eq!((table_size("1K"), table_size("0M").is_err()), (Ok(1_024), true));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -116,6 +116,10 @@ fn a_person_reads_a_board_and_a_table() {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "no bars when nobody looks");
     assert!(ran.stdout.contains("best move e2") && ran.stdout.contains("stopped by depth"), "{}", ran.stdout);
     assert!(ran.stdout.contains("White to move"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("squares from White's view") && ran.stdout.contains("wins in plies"));
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.stdout);
+    let over = run(&[&["analyze", "--position", "/ / e9 e5 / 10 10 / 2"], &SMALL[..]].concat());
+    assert!(over.stdout.ends_with("the game is over: White has won\n"), "{}", over.stdout);
 }
 
 #[test]
@@ -123,22 +127,156 @@ fn bad_input_is_refused_in_one_line() {
     let refused = |arguments: &[&str], line: &str| {
         refused(&[&["analyze", "--moves", ""], arguments].concat(), line);
     };
-    refused(&["--depth", "0"], "invalid value '0' for '--depth <D>': 0 is not in 1..=100");
-    refused(&["--workers", "0"], "invalid value '0' for '--workers <N>': 0 is not in 1..=1024");
-    refused(&["--multipv", "0"], "invalid value '0' for '--multipv <K>': 0 is not in 1..=136");
+    refused(&["--depth", "0"], "invalid value '0' for '--depth <D>': a whole number from 1 to 100 is wanted");
+    refused(
+        &["--workers", "0"],
+        "invalid value '0' for '--workers <N>': a whole number from 1 to 1024 is wanted",
+    );
+    refused(
+        &["--multipv", "0"],
+        "invalid value '0' for '--multipv <K>': a whole number from 1 to 136 is wanted",
+    );
     refused(
         &["--time", "30"],
         "invalid value '30' for '--time <T>': a duration carries a unit: us, ms, s, m, h or d",
     );
-    refused(&["--deterministic"], "spec.deterministic: not yet supported");
-    refused(&["--coordinator", "no url"], "--coordinator: 'no url' is no http://HOST:PORT");
+    refused(&["--deterministic"], "--deterministic is not supported by this version");
+    refused(
+        &["--coordinator", "no url"],
+        "invalid value 'no url' for '--coordinator <URL>': http://HOST:PORT is wanted",
+    );
+}
+
+/// A server of one's own: what it does with each connection.
+fn server(serve: fn(std::net::TcpStream)) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || listener.incoming().for_each(|stream| serve(stream.unwrap())));
+    url
 }
 
 #[test]
-fn a_coordinator_that_is_not_there_is_a_failure_in_time() {
-    let started = Instant::now();
-    let ran = run(&["analyze", "--moves", "", "--coordinator", "http://127.0.0.1:1"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    assert!(ran.stderr.starts_with("corridor: connect to http://127.0.0.1:1: "), "{}", ran.stderr);
-    assert!(started.elapsed() < Duration::from_secs(10));
+fn whoever_is_no_coordinator_is_told_from_nobody_in_time() {
+    let silent = server(std::mem::forget);
+    let web = server(|mut stream| {
+        let _ = stream.read(&mut [0; 1000]);
+        let _ =
+            stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    });
+    let shy = server(drop);
+    let nobody = "http://127.0.0.1:1".to_owned();
+    let stranger = format!("{web} answers, but is not a Corridor coordinator");
+    for (url, line) in [
+        (&silent, format!("connect to {silent}: no answer in 9 s")),
+        (&web, stranger),
+        (&nobody, format!("connect to {nobody}: connection refused: nobody listens there")),
+    ] {
+        let started = Instant::now();
+        let ran = run(&["analyze", "--moves", "", "--coordinator", url]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+        // A web server that closes at once may be heard or not.
+        let heard = ran.stderr.trim_end().trim_end_matches(": it closed the connection");
+        assert_eq!(heard, format!("corridor: {line}"));
+        assert!(started.elapsed() < Duration::from_secs(10));
+    }
+    let ran = run(&["analyze", "--moves", "", "--coordinator", &shy]);
+    assert!(ran.code == 1 && ran.stderr.contains(&shy) && !ran.stderr.contains("http2"), "{ran:?}");
+}
+
+/// Sends a signal to a child.
+fn send(child: &std::process::Child, signal: &str) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn signals_end_an_analysis_from_the_first_moment_on() {
+    for (signal, wait) in
+        [("-INT", 0), ("-TERM", 0), ("-HUP", 0), ("-INT", 10), ("-TERM", 100), ("-HUP", 700)]
+    {
+        let mut child = command()
+            .args(["analyze", "--json", "--moves", "", "--time", "1h"])
+            .args(SMALL)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        listens(&child);
+        pause(Duration::from_millis(wait));
+        send(&child, signal);
+        let text = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+        let status = child.wait().unwrap();
+        assert!(status.success(), "{signal} after {wait} ms: {status}");
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!((&last["event"], &last["stopped_by"]), (&"done".into(), &"cancel".into()));
+    }
+}
+
+/// Waits until a child handles SIGINT, SIGTERM and SIGHUP: before that nobody can expect more than an end.
+fn listens(child: &std::process::Child) {
+    /// Bits of the signals 1, 2 and 15.
+    const WANTED: u64 = 0x4003;
+    let status = format!("/proc/{}/status", child.id());
+    let listening = (0..10_000).any(|_| {
+        pause(Duration::from_millis(1));
+        let text = std::fs::read_to_string(&status).unwrap();
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & WANTED == WANTED
+    });
+    assert!(listening);
+}
+
+/// Waits for nothing but time.
+fn pause(time: Duration) {
+    let (_sender, receiver) = std::sync::mpsc::channel::<()>();
+    let _ = receiver.recv_timeout(time);
+}
+
+#[test]
+fn signals_leave_what_is_counted() {
+    let perft = ["perft", "--moves", "", "--depth", "6"];
+    for arguments in [
+        &[&perft[..], &["--divide"]].concat()[..],
+        &[&perft[..], &["--threads", "3", "--json"]].concat(),
+        &["bench", "--depth", "40"],
+        &["bench", "--depth", "40", "--json"],
+    ] {
+        for signal in ["-INT", "-TERM", "-HUP"] {
+            let mut child = command();
+            child.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let child = child.spawn().unwrap();
+            listens(&child);
+            pause(Duration::from_millis(300));
+            send(&child, signal);
+            let started = Instant::now();
+            let output = child.wait_with_output().unwrap();
+            assert!(started.elapsed() < Duration::from_secs(3), "{arguments:?}");
+            let (out, err) =
+                (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+            assert_eq!(output.status.code(), Some(1), "{arguments:?} {signal}: {out} {err}");
+            assert!(err.starts_with("corridor: interrupted: ") && err.matches('\n').count() == 1, "{err}");
+            assert!(out.contains("nodes"), "{out}");
+            if arguments.contains(&"--json") {
+                assert!(serde_json::from_str::<Value>(&out).unwrap()["nodes"].is_u64(), "{out}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_ignores_a_hang_up_goes_on() {
+    let mut child = Command::new("nohup")
+        .arg(env!("CARGO_BIN_EXE_corridor"))
+        .args(["analyze", "--json", "--moves", "", "--time", "900ms"])
+        .args(SMALL)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    pause(Duration::from_millis(400));
+    send(&child, "-HUP");
+    let text = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["event"], &last["stopped_by"]), (&"done".into(), &"time".into()));
 }

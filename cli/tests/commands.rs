@@ -160,7 +160,7 @@ fn an_analysis_leaves_a_picture_and_a_page() {
 
 #[test]
 fn bench_has_a_signature() {
-    let arguments = ["bench", "--depth", "3", "--hash", "1M"];
+    let arguments = ["bench", "--depth", "3"];
     let [first, second] = [json(&arguments), json(&arguments)];
     assert!(first["nodes"].as_u64().unwrap() > 1_000);
     assert_eq!(first["nodes"], second["nodes"]);
@@ -201,5 +201,63 @@ fn environment_variables_stand_in_for_flags() {
     let mut with_threads = command();
     with_threads.args(["perft", "--moves", "", "--depth", "1"]).env("CORRIDOR_THREADS", "zero");
     let ran = finish(with_threads, Vec::new());
-    assert_eq!((ran.code, ran.stderr.matches('\n').count()), (2, 1), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert_eq!(
+        ran.stderr,
+        "corridor: CORRIDOR_THREADS: invalid value 'zero' for '--threads <N>': a whole number from 1 to 256 is wanted\n"
+    );
+}
+
+#[test]
+fn variables_of_switches_and_empty_ones() {
+    let legal = |name: &str, value: &str| {
+        let mut command = command();
+        command.args(["legal", "--moves", ""]).env(name, value);
+        finish(command, Vec::new())
+    };
+    for yes in ["1", "true", "yes", "on", "TRUE"] {
+        assert!(legal("CORRIDOR_JSON", yes).stdout.starts_with("{\"position\""), "{yes}");
+    }
+    for no in ["0", "false", "no", "off", ""] {
+        let ran = legal("CORRIDOR_JSON", no);
+        assert!(ran.code == 0 && !ran.stdout.starts_with('{'), "{no}: {ran:?}");
+    }
+    let ran = legal("CORRIDOR_JSON", "perhaps");
+    assert!(ran.code == 2 && ran.stderr.starts_with("corridor: CORRIDOR_JSON: "), "{ran:?}");
+
+    let mut analysis = command();
+    analysis
+        .args(["analyze", "--moves", "", "--depth", "1", "--workers", "1", "--hash", "1M"])
+        .envs([("CORRIDOR_COORDINATOR", ""), ("CORRIDOR_LOG", "")]);
+    assert_eq!(finish(analysis, Vec::new()).code, 0);
+    let mut conflict = command();
+    conflict
+        .args(["analyze", "--moves", "", "--workers", "1"])
+        .env("CORRIDOR_COORDINATOR", "http://127.0.0.1:1");
+    let ran = finish(conflict, Vec::new());
+    assert!(ran.code == 2 && ran.stderr.starts_with("corridor: CORRIDOR_COORDINATOR: "), "{ran:?}");
+    let mut uci = command();
+    uci.arg("uci").env("CORRIDOR_JSON", "1");
+    assert_eq!(finish(uci, b"quit\n".to_vec()).code, 0);
+}
+
+#[test]
+fn help_says_ranges_units_and_what_is_wanted() {
+    for (command, shown) in [
+        (
+            "analyze",
+            "1 to 100 plies|us, ms, s, m, h, d|at least 1ms|1 to 1024|1 to 136|K, M, G|default: 128M|exactly one of",
+        ),
+        ("perft", "1 to 9|1 to 256|exactly one of|--depth <D>"),
+        ("legal", "exactly one of|(--moves <MOVES> | --position <TEXT>)"),
+        ("heat", "exactly one of"),
+        ("bench", "1 to 100|default: 7"),
+        ("convert", "--from <NAME> --to <NAME>|always wanted"),
+    ] {
+        let help = run(&[command, "--help"]).stdout;
+        let folded = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        for words in shown.split('|') {
+            assert!(folded.contains(words), "{words} in {command}: {help}");
+        }
+    }
 }

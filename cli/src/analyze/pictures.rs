@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use corridor_shared::cat::cat_snapshot;
-use corridor_shared::job::{Accepted, DoneReport, JobEvent};
+use corridor_shared::job::{Accepted, DoneReport, JobEvent, RootPrune};
 
 use crate::failure::Failure;
 use crate::out;
@@ -25,17 +25,28 @@ pub(crate) struct PictureArgs {
 /// Collects from a job's events what the files need.
 pub(crate) struct Pictures {
     files: PictureArgs,
+    prune: RootPrune,
     accepted: Option<Accepted>,
     workers: u32,
 }
 
 impl Pictures {
     /// Makes sure that the files can be written, before hours of work go into what they are to show.
-    pub(crate) fn new(files: &PictureArgs) -> Result<Self, Failure> {
-        for file in [&files.svg, &files.html].into_iter().flatten() {
-            out::check_writable(file)?;
+    pub(crate) fn new(files: &PictureArgs, prune: RootPrune) -> Result<Self, Failure> {
+        if let (Some(svg), Some(html)) = (&files.svg, &files.html)
+            && out::is_same_file(svg, html)
+        {
+            return Err(Failure::bad_input(&format!(
+                "--svg and --html are the same file, {}",
+                svg.display()
+            )));
         }
-        Ok(Self { files: files.clone(), accepted: None, workers: 0 })
+        for (flag, file) in [("--svg", &files.svg), ("--html", &files.html)] {
+            if let Some(file) = file {
+                out::check_writable(flag, file)?;
+            }
+        }
+        Ok(Self { files: files.clone(), prune, accepted: None, workers: 0 })
     }
 
     /// Takes an event in; with the last one the files are written.
@@ -57,6 +68,7 @@ impl Pictures {
         let report = AnalysisReport {
             position: accepted.position,
             snapshot: cat_snapshot(&accepted.position),
+            all_searched: self.prune == RootPrune::None,
             lines: done.lines.clone(),
             pruned: accepted.pruned.clone(),
             depth: done.depth,

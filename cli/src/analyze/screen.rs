@@ -1,85 +1,75 @@
 //! What a person sees: a progress bar and a live table while it runs, the board and the final table at the end.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use corridor_shared::board::{Move, Position};
-use corridor_shared::job::{Accepted, DoneReport, IterationReport, JobEvent, JobState, Line};
-use corridor_shared::score::Bound;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-
+use super::live::Live;
 use super::table;
 use crate::failure::Failure;
 use crate::units::grouped;
 use crate::{out, render};
+use corridor_shared::board::{Move, Position};
+use corridor_shared::cat::cat_snapshot;
+use corridor_shared::job::{Accepted, DoneReport, IterationReport, JobEvent, JobState, Line};
+use corridor_shared::score::{Bound, WhiteScore};
 
-/// The live table is drawn at most so often.
-const REDRAW: Duration = Duration::from_millis(100);
 /// Rows of the live table.
 const LIVE_ROWS: usize = 10;
 /// Rows of the final table.
 const FINAL_ROWS: usize = 20;
 
-/// The terminal. Bars and live table go to standard error, and only if that is a terminal; the answer goes to standard
+/// Characters of the progress bar.
+const BAR: usize = 30;
+
+/// The terminal. Bar and live table go to standard error, and only if that is a terminal; the answer goes to standard
 /// output.
 pub(crate) struct Screen {
-    bars: MultiProgress,
-    depth: ProgressBar,
-    live: ProgressBar,
+    live: Live,
     position: Option<Position>,
     moves: usize,
     current_depth: u8,
-    settled: u64,
+    settled: usize,
     lines: BTreeMap<Move, Line>,
     headline: String,
-    drawn_at: Instant,
+    waiting: Option<String>,
+    started: Instant,
 }
 
 impl Screen {
     pub(crate) fn new() -> Self {
-        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-        let depth = bars.add(ProgressBar::new(0));
-        let live = bars.add(ProgressBar::new_spinner());
-        if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} moves  {elapsed}") {
-            depth.set_style(style);
-        }
-        if let Ok(style) = ProgressStyle::with_template("{msg}") {
-            live.set_style(style);
-        }
         Self {
-            bars,
-            depth,
-            live,
+            live: Live::new(),
             position: None,
             moves: 0,
             current_depth: 0,
             settled: 0,
             lines: BTreeMap::new(),
             headline: String::new(),
-            drawn_at: Instant::now(),
+            waiting: None,
+            started: Instant::now(),
         }
     }
 
-    /// Shows an event.
+    /// Takes an event in; the last one is shown at once, the others with the next [`Self::redraw`].
     pub(crate) fn show(&mut self, event: &JobEvent) -> Result<(), Failure> {
         match event {
             JobEvent::Accepted(accepted) => self.accepted(accepted),
-            JobEvent::State(change) if change.state != JobState::Running => {
-                self.depth.set_prefix(format!("{}: {}", change.state.name(), change.reason));
+            JobEvent::State(change) => {
+                let waits = change.state != JobState::Running;
+                self.waiting = waits.then(|| format!("{}: {}", change.state.name(), change.reason));
             }
             JobEvent::Move(report) => self.searched(&report.line),
             JobEvent::Iteration(report) => self.iteration(report),
             JobEvent::Audit(report) if report.miss => {
                 let text = format!("audit: pruned {} is better: {}", report.mv, report.score_white);
-                // Lost only if the terminal is gone.
-                let _ = self.bars.println(text);
+                self.live.print_above(&text);
             }
             JobEvent::Done(report) => {
-                self.clear();
+                self.live.clear();
                 return self.done(report);
             }
-            JobEvent::Error(_) => self.clear(),
-            JobEvent::Heat(_) | JobEvent::State(_) | JobEvent::Audit(_) => {}
+            JobEvent::Error(_) => self.live.clear(),
+            JobEvent::Heat(_) | JobEvent::Audit(_) => {}
         }
         Ok(())
     }
@@ -105,14 +95,11 @@ impl Screen {
             self.settled += 1;
         }
         self.lines.insert(line.mv, line.clone());
-        if self.drawn_at.elapsed() >= REDRAW {
-            self.draw();
-        }
     }
 
     fn iteration(&mut self, report: &IterationReport) {
         self.headline = format!(
-            "depth {}  {} {}  {} nodes, {}/s, {} workers",
+            "depth {} complete: {} {}, {} nodes, {}/s, {} workers",
             report.depth,
             report.best_move,
             report.score_white,
@@ -120,65 +107,82 @@ impl Screen {
             grouped(report.nodes_per_second),
             report.workers
         );
-        if self.drawn_at.elapsed() >= REDRAW {
-            self.draw();
-        }
     }
 
-    fn draw(&mut self) {
-        self.drawn_at = Instant::now();
-        if self.bars.is_hidden() {
+    /// Draws what has changed. Whoever calls this decides how often that is.
+    pub(crate) fn redraw(&mut self) {
+        let Some((rows, columns)) = self.live.size() else { return };
+        if self.position.is_none() {
             return;
         }
-        let moves = u64::try_from(self.moves).unwrap_or(u64::MAX);
-        self.depth.set_length(moves);
-        self.depth.set_prefix(format!("depth {:>2}", self.current_depth));
-        self.depth.set_position(self.settled.min(moves));
         let mut lines: Vec<&Line> = self.lines.values().collect();
         let turn = self.position.map_or(corridor_shared::Color::White, |position| position.turn());
         table::sort_best_first(&mut lines, turn);
-        lines.truncate(LIVE_ROWS);
-        self.live.set_message(format!("{}\n{}", self.headline, table::lines(&lines)));
+        // Six lines more: the bar, the headline, and the table's frame.
+        lines.truncate(LIVE_ROWS.min(rows.saturating_sub(7)));
+        let mut text = format!("{}\n{}\n", self.progress(), self.headline);
+        if !lines.is_empty() {
+            text.push_str(&table::lines(&lines, columns - 1));
+        }
+        self.live.draw(&text);
     }
 
-    fn clear(&self) {
-        self.depth.finish_and_clear();
-        self.live.finish_and_clear();
-        // Lost only if the terminal is gone.
-        let _ = self.bars.clear();
+    fn progress(&self) -> String {
+        let settled = self.settled.min(self.moves);
+        let full = (BAR * settled).checked_div(self.moves).unwrap_or(0);
+        let seconds = self.started.elapsed().as_secs();
+        let state = match &self.waiting {
+            Some(waiting) => waiting.clone(),
+            None => format!("depth {:>2} running", self.current_depth.max(1)),
+        };
+        format!(
+            "{state}  {}{}  {settled}/{} moves  {seconds} s",
+            "\u{2588}".repeat(full),
+            "\u{2591}".repeat(BAR - full),
+            self.moves
+        )
     }
 
     fn done(&self, report: &DoneReport) -> Result<(), Failure> {
         let mut page = String::new();
         if let Some(position) = &self.position {
-            page.push_str(&render::board::plain(position));
+            page.push_str(&if out::wants_colours() {
+                render::board::with_heat(position, &cat_snapshot(position), true)
+            } else {
+                render::board::plain(position)
+            });
             page.push('\n');
         }
         let shown: Vec<&Line> = report.lines.iter().take(FINAL_ROWS).collect();
         if !shown.is_empty() {
-            page.push_str(&table::lines(&shown));
+            page.push_str(&table::lines(&shown, table::WIDTH));
             page.push('\n');
         }
         let hidden = report.lines.len() - shown.len();
         if hidden > 0 {
             page.push_str(&format!("and {hidden} more moves\n"));
         }
+        if !shown.is_empty() {
+            page.push_str(LEGEND);
+        }
         page.push_str(&verdict(report));
         out::line(&page)
     }
 }
 
+/// What the table's numbers are.
+const LEGEND: &str = "\
+scores in squares from White's view (\u{2264} at most, \u{2265} at least), wins in plies;
+heat in cm, 100 to a square; nodes are those of the line's last depth
+";
+
 fn verdict(report: &DoneReport) -> String {
+    let numbers = format!("{} nodes in {:.1} s", grouped(report.nodes), report.elapsed.as_secs_f64());
     let answer = match (report.best_move, report.score_white) {
-        (Some(best), Some(score)) => format!("best move {best}, {score}"),
-        (None, Some(score)) => format!("the game is over: {score}"),
-        _ => "no depth was completed".to_owned(),
+        (Some(best), Some(score)) => format!("best move {best}, {}", render::in_plies(score)),
+        (None, Some(WhiteScore::WhiteWinsIn(_))) => return "the game is over: White has won".to_owned(),
+        (None, Some(WhiteScore::BlackWinsIn(_))) => return "the game is over: Black has won".to_owned(),
+        _ => return format!("no depth was completed, {numbers}, stopped by {}", report.stopped_by.name()),
     };
-    format!(
-        "{answer}, depth {}, {} nodes in {:.1} s, stopped by {}",
-        report.depth,
-        grouped(report.nodes),
-        report.elapsed.as_secs_f64(),
-        report.stopped_by.name()
-    )
+    format!("{answer}, depth {}, {numbers}, stopped by {}", report.depth, report.stopped_by.name())
 }

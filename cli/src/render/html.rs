@@ -7,10 +7,10 @@ use std::time::Duration;
 use corridor_shared::Position;
 use corridor_shared::cat::CatSnapshot;
 use corridor_shared::job::{Line, MoveHeat, StoppedBy};
-use corridor_shared::score::{Bound, WhiteScore};
+use corridor_shared::score::WhiteScore;
 
 use super::svg::{self, Picture};
-use super::{escape, ramp};
+use super::{escape, in_plies, ramp, score};
 use crate::units;
 
 /// A finished analysis as a page shows it.
@@ -18,6 +18,8 @@ use crate::units;
 pub(crate) struct AnalysisReport {
     pub(crate) position: Position,
     pub(crate) snapshot: CatSnapshot,
+    /// Whether pruning was off.
+    pub(crate) all_searched: bool,
     /// Every searched root move, best first; empty if the game has ended.
     pub(crate) lines: Vec<Line>,
     /// The root moves that were not searched.
@@ -37,6 +39,7 @@ impl AnalysisReport {
         svg::draw(&Picture {
             position: &self.position,
             snapshot: Some(&self.snapshot),
+            all_searched: self.all_searched,
             best_move: self.lines.first().map(|line| line.mv),
         })
     }
@@ -52,10 +55,10 @@ impl AnalysisReport {
              <meta name=\"color-scheme\" content=\"light dark\">\
              <title>Corridor analysis</title><style>{STYLE}</style></head><body><main>\
              <header><h1>Corridor analysis</h1><code>{}</code></header>\
-             <div class=\"top\"><figure>{}</figure><section>{}{}</section></div>{}</main></body></html>\n",
+             <div class=\"top\">{}<figure>{}</figure><section>{}</section></div>{}</main></body></html>\n",
             escape(&self.position.to_string()),
-            self.svg(),
             self.facts(),
+            self.svg(),
             self.lines_table(),
             self.pruned_list(),
         );
@@ -66,7 +69,7 @@ impl AnalysisReport {
         let best = self.lines.first();
         let verdict = match (best, self.position.winner()) {
             (_, Some(winner)) => format!("{winner} has won"),
-            (Some(line), None) => escape(&score(line)),
+            (Some(line), None) => escape(&in_plies(line.score_white)),
             (None, None) => "nothing searched".to_owned(),
         };
         let per_second = units::per_second(self.nodes, self.elapsed);
@@ -78,7 +81,10 @@ impl AnalysisReport {
             ("time", format!("{:.3} s", self.elapsed.as_secs_f64())),
             ("nodes/s", units::grouped(per_second)),
             ("workers", self.workers.to_string()),
-            ("stopped by", self.stopped_by.name().to_owned()),
+            match self.position.winner() {
+                Some(_) => ("ended", "the game is over".to_owned()),
+                None => ("stopped by", self.stopped_by.name().to_owned()),
+            },
         ];
         let mut html = "<dl>".to_owned();
         for (name, value) in facts {
@@ -90,7 +96,12 @@ impl AnalysisReport {
 
     fn lines_table(&self) -> String {
         if self.lines.is_empty() {
-            return "<p>No moves were searched.</p>".to_owned();
+            let why = if self.position.winner().is_some() {
+                "The game is over: there is no move to search."
+            } else {
+                "No depth was completed."
+            };
+            return format!("<p>{why}</p>");
         }
         let mut html = "<div class=\"scroll\"><table><thead><tr><th>move</th><th>score</th><th>bound</th>\
                         <th>depth</th><th>nodes</th><th>heat</th><th>principal variation</th></tr></thead><tbody>"
@@ -111,11 +122,18 @@ impl AnalysisReport {
             );
         }
         html.push_str("</tbody></table></div>");
+        html.push_str(
+            "<p class=\"quiet\">Scores are in squares from White's view, wins in plies. Heat is in cm, 100 to a square. \
+             Nodes are those of the line's last depth.</p>",
+        );
         html
     }
 
     /// The moves that were not searched, by reason.
     fn pruned_list(&self) -> String {
+        if self.pruned.is_empty() && self.lines.is_empty() {
+            return String::new();
+        }
         if self.pruned.is_empty() {
             return "<p class=\"quiet\">Every legal move was searched.</p>".to_owned();
         }
@@ -136,16 +154,6 @@ impl AnalysisReport {
         html.push_str("</details>");
         html
     }
-}
-
-/// The score, with the bound in front where it is no exact one.
-fn score(line: &Line) -> String {
-    let sign = match line.bound {
-        Bound::Exact => "",
-        Bound::Lower => "\u{2265} ",
-        Bound::Upper => "\u{2264} ",
-    };
-    format!("{sign}{}", line.score_white)
 }
 
 /// Which side a score favours, as a class.
@@ -175,32 +183,36 @@ const STYLE: &str = "\
 font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}\
 main{max-width:1320px;margin:0 auto;padding:28px 24px 48px}\
 h1{font-size:24px;margin:0 0 2px;letter-spacing:-.01em}header{margin-bottom:20px}header code{color:var(--faint);font-size:13px}\
-.top{display:grid;grid-template-columns:minmax(320px,586px) minmax(0,1fr);gap:24px;align-items:start}\
-@media (max-width:1000px){.top{grid-template-columns:minmax(0,1fr)}}\
-figure{margin:0}figure svg{display:block;width:100%;height:auto}\
-section{display:grid;gap:16px;min-width:0}\
+.top{display:grid;grid-template:'board facts' auto 'board lines' 1fr/minmax(320px,586px) minmax(0,1fr);gap:16px 24px;\
+align-items:start}dl{grid-area:facts}section{grid-area:lines}\
+@media (max-width:1150px){.top{grid-template:'facts' auto 'board' auto 'lines' auto/minmax(0,1fr)}}\
+figure{grid-area:board;margin:0 auto;width:100%;max-width:586px}figure svg{display:block;width:100%;height:auto}\
+section{min-width:0}\
 dl{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:1px;margin:0;background:var(--rule);\
 border:1px solid var(--rule);border-radius:10px;overflow:hidden}\
 dl div{background:var(--card);padding:10px 14px}dt{color:var(--faint);font-size:12px}\
 dd{margin:0;font-size:17px;font-weight:600;font-variant-numeric:tabular-nums}@media (max-width:620px){dl{grid-template-columns:repeat(2,minmax(0,1fr))}}\
-.scroll{overflow:auto;max-height:506px;background:var(--card);border:1px solid var(--rule);border-radius:10px}\
+.scroll{overflow-x:auto;background:var(--card);border:1px solid var(--rule);border-radius:10px}\
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:14px}\
-th,td{padding:5px 12px;text-align:right;white-space:nowrap}thead th{position:sticky;top:0;background:var(--card);\
-color:var(--faint);font-weight:400;font-size:12px;border-bottom:1px solid var(--rule)}\
+th,td{padding:5px 7px;text-align:right;white-space:nowrap}thead th{color:var(--faint);font-weight:400;font-size:12px;border-bottom:1px solid var(--rule)}\
 tbody tr+tr>*{border-top:1px solid var(--rule)}tbody tr:first-child{font-weight:600}\
-th:first-child{text-align:left}td.pv,thead th:last-child{text-align:left;width:100%}td.pv{color:var(--faint);font-weight:400;white-space:normal;min-width:12em}\
+th:first-child{text-align:left}td.pv,thead th:last-child{text-align:left;width:100%}td.pv{color:var(--faint);font-weight:400;white-space:normal;min-width:6em}\
+th:first-child{padding-left:14px}@media (max-width:620px){th:nth-child(3),td:nth-child(3){display:none}th,td{padding:5px}}\
 .plus{color:var(--plus)}.minus{color:var(--minus)}\
 .heat{display:inline-block;min-width:38px;padding:0 6px;border-radius:5px;font-weight:500;font-size:12.5px;text-align:right;\
 color:#3a1d05}.heat.cool{color:var(--faint)}\
 details{margin-top:24px;background:var(--card);border:1px solid var(--rule);border-radius:10px;padding:12px 18px}\
 summary{cursor:pointer;font-weight:600}h2{font-size:14px;font-weight:400;color:var(--faint);margin:12px 0 6px}\
 ul{list-style:none;margin:0;padding:0;display:flex;flex-wrap:wrap;gap:4px 14px;font-variant-numeric:tabular-nums;font-size:14px}\
-li .heat{min-width:0}.quiet{color:var(--faint)}";
+li .heat{min-width:0}.quiet{color:var(--faint);font-size:13px}\
+@media print{.scroll{overflow:visible}main{padding:0;max-width:none}tr{break-inside:avoid}}";
 
 #[cfg(test)]
 mod tests {
     use corridor_shared::cat::{Verdict, cat_snapshot, collect_search_moves};
     use corridor_shared::notation::{Notation, parse_moves, replay};
+
+    use corridor_shared::score::Bound;
 
     use super::*;
 
@@ -231,6 +243,7 @@ mod tests {
         let pruned = searched.pruned.iter().map(pruned).collect();
         AnalysisReport {
             snapshot: cat_snapshot(&position),
+            all_searched: false,
             position,
             lines,
             pruned,
@@ -277,7 +290,31 @@ mod tests {
         report.snapshot = cat_snapshot(&report.position);
         report.lines.clear();
         report.pruned.clear();
+        report.stopped_by = StoppedBy::Proof;
         let page = report.html();
-        assert!(page.contains("White has won") && page.contains("No moves were searched"));
+        for odd in ["Every legal move", "stopped by", "proof", "No depth", "best move</title>"] {
+            assert!(!page.contains(odd), "{odd}");
+        }
+        assert!(page.contains("White has won") && page.contains("The game is over: there is no move"));
+    }
+
+    #[test]
+    fn without_pruning_every_wall_is_searched() {
+        let mut report = report();
+        report.pruned.clear();
+        report.all_searched = true;
+        let page = report.html();
+        assert!(page.contains("Every legal move was searched.") && page.contains("searched (all)"));
+        for odd in ["skipped", "(cold)", "(witness)", "(dead_zone)", "class=\"skip\""] {
+            assert!(!page.contains(odd), "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_legend_explains_the_best_move() {
+        assert!(report().svg().contains(">best move</text>"));
+        let mut report = report();
+        report.lines.clear();
+        assert!(!report.svg().contains(">best move</text>"));
     }
 }

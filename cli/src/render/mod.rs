@@ -3,7 +3,10 @@
 pub(crate) mod board;
 pub(crate) mod html;
 pub(crate) mod ramp;
+mod score;
 pub(crate) mod svg;
+
+pub(crate) use score::{in_plies, score};
 
 /// Text as it may stand in HTML and SVG, also between quotes.
 pub(crate) fn escape(text: &str) -> String {

@@ -3,7 +3,9 @@
 
 use std::fmt::Write;
 
-use corridor_shared::cat::{CAT_COLD_CM, CAT_DISPLAY_CEILING_CM, CAT_HOT_CM, CatSnapshot, WallAttention};
+use corridor_shared::cat::{
+    CAT_COLD_CM, CAT_DISPLAY_CEILING_CM, CAT_HOT_CM, CatSnapshot, Reason, WallAttention,
+};
 use corridor_shared::{Color, Move, Orientation, Position, Square, Wall};
 
 use super::{escape, ramp};
@@ -41,13 +43,15 @@ pub(crate) struct Picture<'a> {
     pub(crate) position: &'a Position,
     /// Heat and verdicts, if they are to be shown.
     pub(crate) snapshot: Option<&'a CatSnapshot>,
+    /// Whether pruning is off, so that every legal wall is searched whatever its verdict.
+    pub(crate) all_searched: bool,
     /// A move to point out.
     pub(crate) best_move: Option<Move>,
 }
 
 /// The picture as a complete SVG document (which may also stand inside of a page).
 pub(crate) fn draw(picture: &Picture<'_>) -> String {
-    let height = TOP + BOARD + if picture.snapshot.is_some() { 122 } else { 84 };
+    let height = TOP + BOARD + if picture.snapshot.is_some() { 144 } else { 84 };
     let mut svg = Canvas(format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"cb\" role=\"img\" viewBox=\"0 0 {WIDTH} {height}\" \
          width=\"{WIDTH}\" height=\"{height}\"><title>Quoridor position {}</title><style>{STYLE}</style>\
@@ -63,7 +67,7 @@ pub(crate) fn draw(picture: &Picture<'_>) -> String {
     }
     if let Some(snapshot) = picture.snapshot {
         for attention in &snapshot.walls {
-            draw_legal_wall(&mut svg, attention);
+            draw_legal_wall(&mut svg, attention, picture.all_searched);
         }
     }
     for wall in picture.position.walls() {
@@ -76,7 +80,7 @@ pub(crate) fn draw(picture: &Picture<'_>) -> String {
     side_line(&mut svg, picture, Color::Black, 34);
     side_line(&mut svg, picture, Color::White, TOP + BOARD + 54);
     if picture.snapshot.is_some() {
-        legend(&mut svg, TOP + BOARD + 84);
+        legend(&mut svg, TOP + BOARD + 84, picture.best_move.is_some());
     }
     svg.0.push_str("</svg>\n");
     svg.0
@@ -178,7 +182,7 @@ fn draw_standing_wall(svg: &mut Canvas, wall: Wall, class: &str, title: &str) {
 
 /// A wall that could be placed. Drawn round its middle and shorter than it is, so that neighbouring ones (which would
 /// overlap) can be told apart.
-fn draw_legal_wall(svg: &mut Canvas, attention: &WallAttention) {
+fn draw_legal_wall(svg: &mut Canvas, attention: &WallAttention, all_searched: bool) {
     const LENGTH: i32 = 38;
     const BREADTH: i32 = 8;
     let wall = attention.wall;
@@ -187,7 +191,8 @@ fn draw_legal_wall(svg: &mut Canvas, attention: &WallAttention) {
         Orientation::Horizontal => (LENGTH, BREADTH),
         Orientation::Vertical => (BREADTH, LENGTH),
     };
-    let searched = attention.reason.is_searched();
+    let reason = if all_searched { Reason::All } else { attention.reason };
+    let searched = reason.is_searched();
     let bonus = match attention.shape_bonus_cm {
         0 => String::new(),
         bonus => format!(" + {bonus}"),
@@ -200,7 +205,7 @@ fn draw_legal_wall(svg: &mut Canvas, attention: &WallAttention) {
         y - height / 2,
         attention.heat_cm,
         if searched { "searched" } else { "skipped" },
-        attention.reason.name(),
+        reason.name(),
     ));
 }
 
@@ -251,7 +256,7 @@ fn side_line(svg: &mut Canvas, picture: &Picture<'_>, color: Color, y: i32) {
 }
 
 /// What the colours mean.
-fn legend(svg: &mut Canvas, y: i32) {
+fn legend(svg: &mut Canvas, y: i32, with_best_move: bool) {
     const STEPS: u16 = 30;
     let from = LEFT;
     let width = 240;
@@ -279,7 +284,7 @@ fn legend(svg: &mut Canvas, y: i32) {
     svg.add(format_args!(
         "<rect class=\"out\" x=\"{x}\" y=\"{}\" width=\"38\" height=\"8\" rx=\"4\"/>\
          <text class=\"side\" x=\"{}\" y=\"{}\">wall that is searched</text>\
-         <rect class=\"void\" x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"2\"/>\
+         <rect class=\"void\" x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"2\" style=\"stroke:var(--faint)\"/>\
          <text class=\"side\" x=\"{}\" y=\"{}\">unreachable square</text>",
         y + 1,
         x + 48,
@@ -289,4 +294,17 @@ fn legend(svg: &mut Canvas, y: i32) {
         x + 48,
         y + 27,
     ));
+    if with_best_move {
+        // As on the board: a wall is a bar, a step is a ring.
+        svg.add(format_args!(
+            "<rect class=\"best\" x=\"{x}\" y=\"{}\" width=\"18\" height=\"8\" rx=\"3\"/>\
+             <circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"5\" style=\"stroke-width:2.5\"/>\
+             <text class=\"side\" x=\"{}\" y=\"{}\">best move</text>",
+            y + 36,
+            x + 31,
+            y + 40,
+            x + 48,
+            y + 44,
+        ));
+    }
 }
