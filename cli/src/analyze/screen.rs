@@ -1,7 +1,6 @@
 //! What a person sees: a progress bar and a live table while it runs, the board and the final table at the end.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use super::live::Live;
 use super::table;
@@ -18,9 +17,6 @@ const LIVE_ROWS: usize = 10;
 /// Rows of the final table.
 const FINAL_ROWS: usize = 20;
 
-/// Characters of the progress bar.
-const BAR: usize = 30;
-
 /// The terminal. Bar and live table go to standard error, and only if that is a terminal; the answer goes to standard
 /// output.
 pub(crate) struct Screen {
@@ -32,7 +28,6 @@ pub(crate) struct Screen {
     lines: BTreeMap<Move, Line>,
     headline: String,
     waiting: Option<String>,
-    started: Instant,
 }
 
 impl Screen {
@@ -46,7 +41,6 @@ impl Screen {
             lines: BTreeMap::new(),
             headline: String::new(),
             waiting: None,
-            started: Instant::now(),
         }
     }
 
@@ -120,27 +114,15 @@ impl Screen {
         table::sort_best_first(&mut lines, turn);
         // Six lines more: the bar, the headline, and the table's frame.
         lines.truncate(LIVE_ROWS.min(rows.saturating_sub(7)));
-        let mut text = format!("{}\n{}\n", self.progress(), self.headline);
+        let mut text = format!("{}\n", self.headline);
         if !lines.is_empty() {
-            text.push_str(&table::lines(&lines, columns - 1));
+            text.push_str(&table::lines(&lines, columns));
         }
-        self.live.draw(&text);
-    }
-
-    fn progress(&self) -> String {
-        let settled = self.settled.min(self.moves);
-        let full = (BAR * settled).checked_div(self.moves).unwrap_or(0);
-        let seconds = self.started.elapsed().as_secs();
-        let state = match &self.waiting {
+        let title = match &self.waiting {
             Some(waiting) => waiting.clone(),
             None => format!("depth {:>2} running", self.current_depth.max(1)),
         };
-        format!(
-            "{state}  {}{}  {settled}/{} moves  {seconds} s",
-            "\u{2588}".repeat(full),
-            "\u{2591}".repeat(BAR - full),
-            self.moves
-        )
+        self.live.draw(&title, self.settled.min(self.moves), self.moves, &text);
     }
 
     fn done(&self, report: &DoneReport) -> Result<(), Failure> {
@@ -155,7 +137,7 @@ impl Screen {
         }
         let shown: Vec<&Line> = report.lines.iter().take(FINAL_ROWS).collect();
         if !shown.is_empty() {
-            page.push_str(&table::lines(&shown, table::WIDTH));
+            page.push_str(&table::lines(&shown, table::width_of_output()));
             page.push('\n');
         }
         let hidden = report.lines.len() - shown.len();

@@ -15,6 +15,12 @@ const PLIES: usize = 8;
 /// Columns of the expected play, however little room there is.
 const LEAST_PLAY: usize = 8;
 
+/// Columns for a table on standard output: a page, or less where the terminal is narrower.
+pub(crate) fn width_of_output() -> usize {
+    let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+    columns.map_or(WIDTH, |columns| WIDTH.min(columns.saturating_sub(1)))
+}
+
 /// A table of lines, in the order given, that fits into so many columns if that can be.
 pub(crate) fn lines(lines: &[&Line], width: usize) -> String {
     let headings = ["move", "score", "depth", "nodes", "heat", "line"];
