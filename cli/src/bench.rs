@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use corridor_shared::Position;
 use corridor_shared::notation::{Notation, parse_moves, replay};
 use corridor_shared::search::{Directive, Limits, MAX_DEPTH, SearchHandler, ThreadPool};
@@ -100,7 +100,11 @@ fn position(game: &str) -> Result<Position, Failure> {
 
 fn page(rows: &[Row], report: &Report) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_BORDERS_ONLY).set_header(["position", "nodes", "ms", "nodes/s"]);
+    table
+        .load_preset(presets::UTF8_BORDERS_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(80)
+        .set_header(["position", "nodes", "ms", "nodes/s"]);
     for row in rows {
         table.add_row([
             row.position.to_string(),

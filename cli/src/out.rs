@@ -74,6 +74,13 @@ pub(crate) fn notice(message: &str) {
     let _ = writeln!(io::stderr().lock(), "{message}");
 }
 
+/// Writes a text with its escape sequences to the terminal behind standard error, in one piece. What is lost is lost only
+/// if the terminal is gone.
+pub(crate) fn to_terminal(bytes: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(bytes.as_bytes()).and_then(|()| stderr.flush());
+}
+
 /// Whether standard output is a terminal that wants colours: `NO_COLOR` (any value but the empty one) says no.
 pub(crate) fn wants_colours() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())

@@ -1,6 +1,7 @@
 //! What a person sees: a progress bar and a live table while it runs, the board and the final table at the end.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use super::live::Live;
 use super::table;
@@ -17,6 +18,9 @@ const LIVE_ROWS: usize = 10;
 /// Rows of the final table.
 const FINAL_ROWS: usize = 20;
 
+/// Characters of the progress bar.
+const BAR: usize = 30;
+
 /// The terminal. Bar and live table go to standard error, and only if that is a terminal; the answer goes to standard
 /// output.
 pub(crate) struct Screen {
@@ -28,6 +32,7 @@ pub(crate) struct Screen {
     lines: BTreeMap<Move, Line>,
     headline: String,
     waiting: Option<String>,
+    started: Instant,
 }
 
 impl Screen {
@@ -41,6 +46,7 @@ impl Screen {
             lines: BTreeMap::new(),
             headline: String::new(),
             waiting: None,
+            started: Instant::now(),
         }
     }
 
@@ -114,15 +120,27 @@ impl Screen {
         table::sort_best_first(&mut lines, turn);
         // Six lines more: the bar, the headline, and the table's frame.
         lines.truncate(LIVE_ROWS.min(rows.saturating_sub(7)));
-        let mut text = format!("{}\n", self.headline);
+        let mut text = format!("{}\n{}\n", self.progress(), self.headline);
         if !lines.is_empty() {
-            text.push_str(&table::lines(&lines, columns));
+            text.push_str(&table::lines(&lines, columns - 1));
         }
-        let title = match &self.waiting {
+        self.live.draw(&text);
+    }
+
+    fn progress(&self) -> String {
+        let settled = self.settled.min(self.moves);
+        let full = (BAR * settled).checked_div(self.moves).unwrap_or(0);
+        let seconds = self.started.elapsed().as_secs();
+        let state = match &self.waiting {
             Some(waiting) => waiting.clone(),
             None => format!("depth {:>2} running", self.current_depth.max(1)),
         };
-        self.live.draw(&title, self.settled.min(self.moves), self.moves, &text);
+        format!(
+            "{state}  {}{}  {settled}/{} moves  {seconds} s",
+            "\u{2588}".repeat(full),
+            "\u{2591}".repeat(BAR - full),
+            self.moves
+        )
     }
 
     fn done(&self, report: &DoneReport) -> Result<(), Failure> {
