@@ -42,6 +42,13 @@ impl Interrupts {
         *self.seen.borrow()
     }
 
+    /// Blocks this thread until a signal comes, or returns at once if one has come already.
+    pub(crate) fn block(&mut self) {
+        if let Ok(runtime) = Builder::new_current_thread().build() {
+            runtime.block_on(self.wait());
+        }
+    }
+
     /// Waits for a signal, or returns at once if one has come already.
     pub(crate) async fn wait(&mut self) {
         if self.seen.wait_for(|&seen| seen).await.is_err() {

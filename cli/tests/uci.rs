@@ -220,3 +220,18 @@ fn the_end_of_the_input_is_the_end() {
     nothing.arg("uci");
     assert_eq!(finish(nothing, Vec::new()).stdout, "");
 }
+
+/// What is known is said before a signal ends the engine.
+#[test]
+fn a_signal_ends_a_search_with_its_best_move() {
+    for signal in ["-INT", "-TERM"] {
+        let mut engine = Engine::start();
+        engine.say("go infinite");
+        engine.until("info depth 3");
+        let id = engine.child.id().to_string();
+        assert!(std::process::Command::new("kill").args([signal, &id]).status().unwrap().success());
+        let best = engine.until("bestmove").pop().unwrap();
+        assert!(best.len() > "bestmove ".len(), "{best}");
+        assert_eq!(engine.child.wait().unwrap().code(), Some(0), "{signal}");
+    }
+}

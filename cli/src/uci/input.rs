@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use corridor_shared::notation::MAX_MOVES_BYTES;
 
 use crate::failure::Failure;
+use crate::signals::Interrupts;
 
 /// The longest line that is read: the longest move list and some room round it.
 pub(super) const MAX_LINE_BYTES: usize = MAX_MOVES_BYTES + 1024;
@@ -20,6 +21,10 @@ pub(super) enum Line {
     TooLong,
     /// No UTF-8.
     NotText,
+    /// A signal: as `quit`.
+    Interrupted,
+    /// There is no more.
+    End,
 }
 
 /// The reading end.
@@ -29,8 +34,17 @@ pub(super) struct Input {
 
 impl Input {
     /// Starts to read. The thread ends with the input, or with the process.
-    pub(super) fn start() -> Result<Self, Failure> {
+    pub(super) fn start(mut interrupts: Interrupts) -> Result<Self, Failure> {
         let (sender, lines) = sync_channel(QUEUE_LINES);
+        let interrupted = sender.clone();
+        std::thread::Builder::new()
+            .name("uci signals".to_owned())
+            .spawn(move || {
+                interrupts.block();
+                // Nobody listens any more when the command has ended.
+                let _ = interrupted.send(Line::Interrupted);
+            })
+            .map_err(|error| Failure::Failed(anyhow::Error::new(error).context("start a thread")))?;
         std::thread::Builder::new()
             .name("uci input".to_owned())
             .spawn(move || read_lines(&mut io::stdin().lock(), &sender))
@@ -40,7 +54,7 @@ impl Input {
 
     /// The next line, or `None` at the end of the input.
     pub(super) fn next(&self) -> Option<Line> {
-        self.lines.recv().ok()
+        self.lines.recv().ok().filter(|line| !matches!(line, Line::End))
     }
 }
 
@@ -50,6 +64,8 @@ fn read_lines(input: &mut impl BufRead, sender: &SyncSender<Line>) {
             return;
         }
     }
+    // The channel has other senders, so that its end must be said.
+    let _ = sender.send(Line::End);
 }
 
 /// Reads to the end of a line without ever holding more than [`MAX_LINE_BYTES`] of it.
@@ -99,6 +115,7 @@ mod tests {
                 Line::Text(text) => text,
                 Line::TooLong => "TOO LONG".to_owned(),
                 Line::NotText => "NOT TEXT".to_owned(),
+                Line::Interrupted | Line::End => unreachable!("no line of the input"),
             });
         }
         seen

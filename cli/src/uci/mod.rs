@@ -18,13 +18,14 @@ use self::options::Options;
 use self::search::RunningSearch;
 use crate::failure::Failure;
 use crate::out;
+use crate::signals::Interrupts;
 
 /// Complaints in a row before the engine falls silent: rubbish on the input shall not become rubbish on the output.
 const MAX_COMPLAINTS: u32 = 10;
 
 /// Listens until `quit` or the end of the input.
 pub(crate) fn run() -> Result<(), Failure> {
-    let input = Input::start()?;
+    let input = Input::start(Interrupts::listen()?)?;
     let mut engine = Engine::new()?;
     while let Some(line) = input.next() {
         let answer = match line {
@@ -33,6 +34,7 @@ pub(crate) fn run() -> Result<(), Failure> {
                 Err(Fault::new(format!("a line is longer than {} bytes", input::MAX_LINE_BYTES)))
             }
             Line::NotText => Err(Fault::new("a line is not UTF-8".to_owned())),
+            Line::Interrupted | Line::End => Ok(Next::Quit),
         };
         match answer {
             Ok(Next::Listen) => engine.complaints = 0,
