@@ -30,28 +30,6 @@ pub fn plies_to_win(score: Score) -> Option<u16> {
     if score.abs() > MAX_CM { u16::try_from(WIN - score.abs()).ok() } else { None }
 }
 
-/// A score of the position after a move, as a score of the side that made it: the other sign, and a win one ply further.
-#[inline]
-#[must_use]
-pub fn from_child(child: Score) -> Score {
-    match child {
-        win if win > MAX_CM => 1 - win,
-        loss if loss < -MAX_CM => -1 - loss,
-        cm => -cm,
-    }
-}
-
-/// The inverse of [`from_child`]: what a score (or the edge of a window) means in the position after the move.
-#[inline]
-#[must_use]
-pub fn to_child(parent: Score) -> Score {
-    match parent {
-        win if win > MAX_CM => -1 - win,
-        loss if loss < -MAX_CM => 1 - loss,
-        cm => -cm,
-    }
-}
-
 /// Whether a score bounds the true value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]

@@ -106,18 +106,6 @@ impl TranspositionTable {
         self.generation.store(0, Ordering::Relaxed);
     }
 
-    /// Of a thousand sampled entries, how many are filled by the current generation (UCI's `hashfull`).
-    #[must_use]
-    pub fn permill_full(&self) -> u32 {
-        let generation = self.generation.load(Ordering::Relaxed);
-        let sample = self.buckets.iter().flat_map(|bucket| &bucket.0).take(1000);
-        let (seen, full) = sample.fold((0u32, 0u32), |(seen, full), entry| {
-            let data = Data(entry.data.load(Ordering::Relaxed));
-            (seen + 1, full + u32::from(data.0 != 0 && data.generation() == generation))
-        });
-        full * 1000 / seen.max(1)
-    }
-
     #[inline(always)]
     fn bucket(&self, key: u64) -> &Bucket {
         // Multiply-shift: a uniform key to a uniform index without a division, for any size.

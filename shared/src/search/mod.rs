@@ -64,15 +64,6 @@ impl Window {
     }
 }
 
-impl std::ops::Neg for Window {
-    type Output = Self;
-
-    /// The same window from the other side, wins at equal height (see [`crate::score::to_child`] for a move further down).
-    fn neg(self) -> Self {
-        Self { alpha: -self.beta, beta: -self.alpha }
-    }
-}
-
 /// What the owner of a search wants from it now.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Directive {

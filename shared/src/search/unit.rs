@@ -25,7 +25,8 @@ pub struct UnitSpec {
 /// What a unit found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitOutcome {
-    /// From the side to move at the path's end, wins counted from there ([`crate::score::from_child`] takes it up a ply).
+    /// From the side to move at the path's end, wins counted from there (a ply further up they are one ply
+    /// longer).
     /// Meaningless unless completed.
     pub score: Score,
     /// What the score bounds.
