@@ -1,6 +1,6 @@
 //! The whole cluster in this process: a coordinator on loopback and its workers, over the same gRPC as any other.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::Context;
 use corridor_coordinator::{Config, Coordinator};
@@ -29,10 +29,15 @@ pub(crate) struct LocalCluster {
 }
 
 impl LocalCluster {
-    /// Starts the coordinator on an address (port 0: any free one) and the workers; returns when all are registered.
-    pub(crate) async fn start(address: SocketAddr, crew: Crew) -> Result<Self, Failure> {
+    /// Starts a coordinator on any free port of the loopback device, and the workers; returns when all are registered.
+    pub(crate) async fn start(crew: Crew) -> Result<Self, Failure> {
         let coordinator =
-            Coordinator::start(address, Config::default()).await.context("start coordinator")?;
+            Coordinator::start(LOOPBACK, Config::default()).await.context("start coordinator")?;
+        Self::with_crew(coordinator, crew).await
+    }
+
+    /// Starts the workers of a coordinator; returns when all are registered.
+    pub(crate) async fn with_crew(coordinator: Coordinator, crew: Crew) -> Result<Self, Failure> {
         let cluster =
             Self { coordinator, workers: TaskTracker::new(), stop_workers: CancellationToken::new() };
         for number in 1..=crew.workers {
@@ -65,13 +70,14 @@ impl LocalCluster {
         Ok(())
     }
 
-    /// Where clients connect.
+    /// Where clients in this process connect.
     pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.coordinator.address())
+        reachable_url(self.coordinator.address())
     }
 
-    /// Stops workers, then the coordinator, within their own hard limits.
+    /// Stops workers, then the coordinator, within their own hard limits; nobody is sent here from the beginning on.
     pub(crate) async fn stop(self) {
+        self.coordinator.begin_drain().await;
         self.stop_workers.cancel();
         self.workers.close();
         self.workers.wait().await;
@@ -79,8 +85,19 @@ impl LocalCluster {
     }
 }
 
+/// The URL under which this machine itself reaches what listens on an address.
+pub(crate) fn reachable_url(mut address: SocketAddr) -> String {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    format!("http://{address}")
+}
+
 /// Any free port of the loopback device.
-pub(crate) const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Processors that this process may use: a container's quota counts.
 pub(crate) fn processors() -> usize {

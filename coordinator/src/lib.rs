@@ -4,10 +4,11 @@
 //! [`server`] puts it all on a listener.
 
 pub mod cluster;
+mod connection;
 pub mod driver;
 pub mod limits;
 pub mod server;
 pub mod service;
 
 pub use cluster::Config;
-pub use server::{Coordinator, StartError};
+pub use server::{Coordinator, Readiness, StartError};

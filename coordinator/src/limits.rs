@@ -58,6 +58,13 @@ pub const FIRST_DEPTH_GRACE: Duration = Duration::from_secs(1);
 /// How long a lease lasts without a sign of life, unless told otherwise (`lease`).
 pub const DEFAULT_LEASE: Duration = Duration::from_secs(10);
 
+/// The shortest and the longest lease that can be asked for (`lease_min`, `lease_max`): a heartbeat is a tenth of it.
+pub const LEASE_RANGE: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(100)..=Duration::from_secs(3_600);
+
+/// Deaths of workers over one unit before it is parked, unless told otherwise (`unit_deaths`).
+pub const UNIT_DEATHS: u32 = 3;
+
 /// A new session must register within this time (`register_time`).
 pub const REGISTER_TIME: Duration = Duration::from_secs(5);
 
@@ -67,5 +74,8 @@ pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
 /// How often a quiet connection is asked for a sign of life (`keepalive_interval`).
 pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(8);
 
-/// How long a drain waits for streams to end (`drain_time`).
+/// How long a shutdown waits for streams to end (`drain_time`); connections that are open then are cut off.
 pub const DRAIN_TIME: Duration = Duration::from_secs(5);
+
+/// How long connections that were cut off may take to notice (`cut_time`).
+pub const CUT_TIME: Duration = Duration::from_secs(1);

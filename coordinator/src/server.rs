@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use corridor_proto::v1::analysis_server::AnalysisServer;
 use corridor_proto::v1::fleet_server::FleetServer;
 use corridor_proto::v1::positions_server::PositionsServer;
+use futures_util::StreamExt;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tonic::transport::server::{Router, TcpIncoming};
@@ -13,6 +15,7 @@ use tonic_health::pb::health_server::{Health, HealthServer};
 use tonic_health::server::HealthReporter;
 
 use crate::cluster::Config;
+use crate::connection::Connection;
 use crate::driver;
 use crate::limits;
 use crate::service::{AnalysisService, FleetService, PositionsService};
@@ -28,18 +31,26 @@ pub enum StartError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The listener has no address.
+    #[error("read the listener's address: {0}")]
+    Listener(std::io::Error),
     /// The descriptors do not make a reflection service.
     #[error("start reflection: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
 }
+
+/// Whether work can be given to it; if not, why, in plain words.
+pub type Readiness = Result<(), String>;
 
 /// A running coordinator.
 #[derive(Debug)]
 pub struct Coordinator {
     address: SocketAddr,
     stop: CancellationToken,
+    cut: CancellationToken,
     tasks: TaskTracker,
     health: HealthReporter,
+    readiness: watch::Sender<Readiness>,
     handle: driver::Handle,
 }
 
@@ -49,11 +60,18 @@ impl Coordinator {
     /// # Errors
     /// The address cannot be bound.
     pub async fn start(address: SocketAddr, config: Config) -> Result<Self, StartError> {
-        let bind = |source| StartError::Bind { address, source };
-        let listener = TcpListener::bind(address).await.map_err(bind)?;
-        let address = listener.local_addr().map_err(bind)?;
+        let listener =
+            TcpListener::bind(address).await.map_err(|source| StartError::Bind { address, source })?;
+        Self::serve(listener, config).await
+    }
 
-        let stop = CancellationToken::new();
+    /// Serves on a port that is bound already.
+    ///
+    /// # Errors
+    /// The listener has no address.
+    pub async fn serve(listener: TcpListener, config: Config) -> Result<Self, StartError> {
+        let address = listener.local_addr().map_err(StartError::Listener)?;
+        let (stop, cut) = (CancellationToken::new(), CancellationToken::new());
         let tasks = TaskTracker::new();
         let (driver, handle) = driver::new(config);
         let (health, health_service) = tonic_health::server::health_reporter();
@@ -62,13 +80,16 @@ impl Coordinator {
 
         tasks.spawn(driver.run(stop.clone()));
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+        let cuttable = cut.clone();
+        let incoming = incoming.map(move |stream| stream.map(|stream| Connection::new(stream, &cuttable)));
         let stopped = stop.clone().cancelled_owned();
         tasks.spawn(async move {
             if let Err(error) = router.serve_with_incoming_shutdown(incoming, stopped).await {
                 tracing::error!(%error, "serving failed");
             }
         });
-        Ok(Self { address, stop, tasks, health, handle })
+        let (readiness, _) = watch::channel(Ok(()));
+        Ok(Self { address, stop, cut, tasks, health, readiness, handle })
     }
 
     /// Where it listens.
@@ -83,14 +104,31 @@ impl Coordinator {
         &self.handle
     }
 
-    /// Stops: not serving, streams closed, then the listener, all within the drain's hard limit. Whoever stays silent on an
+    /// Whether work can be given to it, now and from now on.
+    #[must_use]
+    pub fn readiness(&self) -> watch::Receiver<Readiness> {
+        self.readiness.subscribe()
+    }
+
+    /// Says everywhere that it is not ready any more, and goes on serving: the beginning of every end.
+    pub async fn begin_drain(&self) {
+        self.readiness.send_modify(|ready| *ready = Err("it is shutting down".to_owned()));
+        set_serving(&self.health, false).await;
+    }
+
+    /// Stops: not ready, streams closed, then the listener, all within the drain's hard limit. Whoever stays silent on an
     /// open connection is cut off.
     pub async fn stop(self) {
-        set_serving(&self.health, false).await;
+        self.begin_drain().await;
         self.stop.cancel();
         self.tasks.close();
-        if tokio::time::timeout(limits::DRAIN_TIME, self.tasks.wait()).await.is_err() {
-            tracing::warn!("drain_time has passed with connections open");
+        if tokio::time::timeout(limits::DRAIN_TIME, self.tasks.wait()).await.is_ok() {
+            return;
+        }
+        tracing::warn!("drain_time has passed with connections open: they are cut off");
+        self.cut.cancel();
+        if tokio::time::timeout(limits::CUT_TIME, self.tasks.wait()).await.is_err() {
+            tracing::warn!("cut_time has passed with connections open");
         }
     }
 }

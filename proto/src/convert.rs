@@ -558,6 +558,26 @@ pub fn job_summary_to_wire(summary: &job::JobSummary) -> v1::JobSummary {
     }
 }
 
+/// A job in short, from the wire.
+///
+/// # Errors
+/// A field is missing, unspecified or malformed.
+pub fn job_summary_from_wire(summary: &v1::JobSummary) -> Converted<job::JobSummary> {
+    let best_move = (!summary.best_move.is_empty()).then_some(summary.best_move.as_str());
+    Ok(job::JobSummary {
+        job: job::JobId(summary.job),
+        state: job_state_from_wire(summary.state, "summary.state")?,
+        position: position_from_text(&summary.position, "summary.position")?,
+        depth: narrow(summary.depth.into(), "summary.depth")?,
+        best_move: best_move.map(|mv| move_from_wire(mv, "summary.best_move")).transpose()?,
+        score_white: optional_score_from_wire(summary.score_white, "summary.score_white")?,
+        nodes: summary.nodes,
+        elapsed: Duration::from_millis(summary.elapsed_ms),
+        last_seq: summary.last_seq,
+        priority: summary.priority,
+    })
+}
+
 /// A worker in short, for the wire.
 #[must_use]
 pub fn worker_summary_to_wire(summary: &job::WorkerSummary) -> v1::WorkerSummary {
@@ -569,6 +589,21 @@ pub fn worker_summary_to_wire(summary: &job::WorkerSummary) -> v1::WorkerSummary
         nodes_per_second: summary.nodes_per_second,
         connected_ms: millis(summary.connected),
         silent_ms: millis(summary.silent),
+        draining: summary.draining,
+    }
+}
+
+/// A worker in short, from the wire.
+#[must_use]
+pub fn worker_summary_from_wire(summary: v1::WorkerSummary) -> job::WorkerSummary {
+    job::WorkerSummary {
+        name: summary.name,
+        slots: summary.slots,
+        units: summary.units,
+        nodes: summary.nodes,
+        nodes_per_second: summary.nodes_per_second,
+        connected: Duration::from_millis(summary.connected_ms),
+        silent: Duration::from_millis(summary.silent_ms),
         draining: summary.draining,
     }
 }

@@ -36,11 +36,13 @@ use plan::{Adjustment, Role, Task};
 pub struct Config {
     /// How long a worker may be silent, or a unit may stand still.
     pub lease: Duration,
+    /// So many deaths of workers over one unit, and it is parked.
+    pub unit_deaths: u32,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { lease: limits::DEFAULT_LEASE }
+        Self { lease: limits::DEFAULT_LEASE, unit_deaths: limits::UNIT_DEATHS }
     }
 }
 

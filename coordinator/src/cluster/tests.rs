@@ -58,7 +58,7 @@ struct World {
 impl World {
     fn new() -> Self {
         Self {
-            cluster: Cluster::new(Config { lease: LEASE }),
+            cluster: Cluster::new(Config { lease: LEASE, ..Config::default() }),
             now: Duration::ZERO,
             held: BTreeMap::new(),
             windows: BTreeMap::new(),
