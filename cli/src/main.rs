@@ -6,6 +6,7 @@ mod analyze;
 mod args;
 mod bench;
 mod client;
+mod control_group;
 mod convert;
 mod coordinator;
 mod failure;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use corridor_shared::tt::TranspositionTable;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
+use crate::control_group;
+
 /// A worker's table unless told otherwise, if there is room.
 const DEFAULT_BYTES: u64 = 128 << 20;
 /// Unless told otherwise all tables together take at most this part of what is free.
@@ -38,7 +40,7 @@ pub(crate) fn bytes_per_worker(asked: Option<u64>, workers: usize) -> Result<usi
 /// The table is larger than the memory that is free.
 pub(crate) fn bytes_of_a_worker(asked: Option<u64>, threads: u32) -> Result<usize, String> {
     let Some(bytes) = asked else {
-        let bytes = default_of_a_worker(available_to_machine(), free_in_group(), threads);
+        let bytes = default_of_a_worker(available_to_machine(), control_group::free_memory(), threads);
         return usize::try_from(bytes).map_err(|_| "--hash: more than the address space".to_owned());
     };
     bytes_per_worker(Some(bytes), 1)
@@ -79,24 +81,13 @@ pub(crate) fn table(bytes: u64) -> Result<Arc<TranspositionTable>, String> {
 
 /// Bytes that can still be used, within the limits of the control group if there are any.
 fn available() -> u64 {
-    available_to_machine().min(free_in_group().unwrap_or(u64::MAX))
-}
-
-fn system() -> System {
-    let memory = MemoryRefreshKind::nothing().with_ram();
-    System::new_with_specifics(RefreshKind::nothing().with_memory(memory))
+    available_to_machine().min(control_group::free_memory().unwrap_or(u64::MAX))
 }
 
 /// Bytes that the machine can still give.
 fn available_to_machine() -> u64 {
-    system().available_memory()
-}
-
-/// Bytes that the limit of the control group (a container's, version 1 or 2) still leaves; `None` without a limit.
-fn free_in_group() -> Option<u64> {
-    let system = system();
-    let limits = system.cgroup_limits().filter(|limits| limits.total_memory < system.total_memory())?;
-    Some(limits.free_memory)
+    let memory = MemoryRefreshKind::nothing().with_ram();
+    System::new_with_specifics(RefreshKind::nothing().with_memory(memory)).available_memory()
 }
 
 #[cfg(test)]

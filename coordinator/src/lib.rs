@@ -1,14 +1,16 @@
 //! The coordinator: takes jobs, cuts them into units of search, leases these to workers and streams what comes back.
 //!
-//! [`cluster`] decides and is pure; [`driver`] owns it and carries out what it says; [`service`] translates;
+//! [`store`] keeps what must outlive the process. [`cluster`] decides and is pure; [`driver`] owns it and carries out what it says; [`service`] translates;
 //! [`server`] puts it all on a listener.
 
 pub mod cluster;
 mod connection;
 pub mod driver;
+mod keeper;
 pub mod limits;
 pub mod server;
 pub mod service;
+pub mod store;
 
 pub use cluster::Config;
 pub use server::{Coordinator, Readiness, StartError};

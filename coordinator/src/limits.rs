@@ -79,3 +79,24 @@ pub const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// How long connections that were cut off may take to notice (`cut_time`).
 pub const CUT_TIME: Duration = Duration::from_secs(1);
+
+/// Entries that wait to be stored (`store_backlog`): beyond that all jobs pause until the store has caught up.
+pub const STORE_BACKLOG: usize = 65_536;
+
+/// A commit that takes longer than this counts as a fault of the store (`store_time`).
+pub const STORE_TIME: Duration = Duration::from_secs(5);
+
+/// How long another process may lock the store before that counts as a fault (`store_lock_time`).
+pub const STORE_LOCK_TIME: Duration = Duration::from_secs(2);
+
+/// Pauses between tries to write a store that could not be written (`store_retry_min`, `store_retry_max`), doubling.
+pub const STORE_RETRY_MIN: Duration = Duration::from_millis(100);
+
+/// See [`STORE_RETRY_MIN`].
+pub const STORE_RETRY_MAX: Duration = Duration::from_secs(2);
+
+/// How often the work and the time of open jobs are stored while nothing else happens to them (`standing_interval`).
+pub const STANDING_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Of a shutdown, how long the last entries may take to be stored (`flush_time`).
+pub const FLUSH_TIME: Duration = Duration::from_secs(3);

@@ -7,7 +7,7 @@ use corridor_proto::v1::fleet_server::FleetServer;
 use corridor_proto::v1::positions_server::PositionsServer;
 use futures_util::StreamExt;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tonic::transport::server::{Router, TcpIncoming};
@@ -16,9 +16,11 @@ use tonic_health::server::HealthReporter;
 
 use crate::cluster::Config;
 use crate::connection::Connection;
-use crate::driver;
+use crate::driver::{self, Driver};
+use crate::keeper::{Keeper, StoreFault};
 use crate::limits;
 use crate::service::{AnalysisService, FleetService, PositionsService};
+use crate::store::{Store, StoreError, writer};
 
 /// Why a coordinator does not start.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +36,9 @@ pub enum StartError {
     /// The listener has no address.
     #[error("read the listener's address: {0}")]
     Listener(std::io::Error),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The descriptors do not make a reflection service.
     #[error("start reflection: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
@@ -41,6 +46,9 @@ pub enum StartError {
 
 /// Whether work can be given to it; if not, why, in plain words.
 pub type Readiness = Result<(), String>;
+
+/// Why it is not ready while it drains.
+const DRAINS: &str = "it is shutting down";
 
 /// A running coordinator.
 #[derive(Debug)]
@@ -70,14 +78,32 @@ impl Coordinator {
     /// # Errors
     /// The listener has no address.
     pub async fn serve(listener: TcpListener, config: Config) -> Result<Self, StartError> {
+        Self::serve_with(listener, config, None).await
+    }
+
+    /// The same with a store: goes on with the jobs that are in it, and keeps what happens. Nothing is told about a job
+    /// before it is durable.
+    ///
+    /// # Errors
+    /// The store cannot be read, or the listener has no address.
+    pub async fn serve_with(
+        listener: TcpListener,
+        config: Config,
+        store: Option<Box<dyn Store>>,
+    ) -> Result<Self, StartError> {
         let address = listener.local_addr().map_err(StartError::Listener)?;
         let (stop, cut) = (CancellationToken::new(), CancellationToken::new());
         let tasks = TaskTracker::new();
-        let (driver, handle) = driver::new(config);
+        let (mut driver, handle) = driver::new(config);
         let (health, health_service) = tonic_health::server::health_reporter();
+        let (readiness, _) = watch::channel(Ok(()));
         set_serving(&health, true).await;
         let router = router(&handle, &tasks, &stop, health_service)?;
 
+        if let Some(store) = store {
+            let fault = keep(&mut driver, store, &tasks).await?;
+            tasks.spawn(follow(fault, health.clone(), readiness.clone(), stop.clone()));
+        }
         tasks.spawn(driver.run(stop.clone()));
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
         let cuttable = cut.clone();
@@ -88,7 +114,6 @@ impl Coordinator {
                 tracing::error!(%error, "serving failed");
             }
         });
-        let (readiness, _) = watch::channel(Ok(()));
         Ok(Self { address, stop, cut, tasks, health, readiness, handle })
     }
 
@@ -112,7 +137,7 @@ impl Coordinator {
 
     /// Says everywhere that it is not ready any more, and goes on serving: the beginning of every end.
     pub async fn begin_drain(&self) {
-        self.readiness.send_modify(|ready| *ready = Err("it is shutting down".to_owned()));
+        self.readiness.send_modify(|ready| *ready = Err(DRAINS.to_owned()));
         set_serving(&self.health, false).await;
     }
 
@@ -129,6 +154,55 @@ impl Coordinator {
         self.cut.cancel();
         if tokio::time::timeout(limits::CUT_TIME, self.tasks.wait()).await.is_err() {
             tracing::warn!("cut_time has passed with connections open");
+        }
+    }
+}
+
+/// Loads what a store has, and starts its writer. Returns why it cannot be written, now and from now on.
+async fn keep(
+    driver: &mut Driver,
+    mut store: Box<dyn Store>,
+    tasks: &TaskTracker,
+) -> Result<watch::Receiver<StoreFault>, StoreError> {
+    let kept = store.load().await?;
+    let (batches, written) = mpsc::channel(1);
+    let (say, news) = mpsc::channel(1);
+    let keeper = Keeper::new(batches, news);
+    let fault = keeper.fault();
+    driver.restore(kept, keeper);
+    tasks.spawn(writer::run(store, written, say));
+    Ok(fault)
+}
+
+/// Passes on whether the store can be written to whoever asks for readiness, until the end begins.
+async fn follow(
+    mut fault: watch::Receiver<StoreFault>,
+    health: HealthReporter,
+    readiness: watch::Sender<Readiness>,
+    stop: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            changed = fault.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+            }
+        }
+        let now = fault.borrow_and_update().clone();
+        let drains = |ready: &Readiness| ready.as_ref().is_err_and(|why| why == DRAINS);
+        set_serving(&health, now.is_none() && !drains(&readiness.borrow())).await;
+        readiness.send_if_modified(|ready| {
+            let changes = !drains(ready);
+            if changes {
+                *ready = now.map_or(Ok(()), Err);
+            }
+            changes
+        });
+        // The end may have begun in between.
+        if drains(&readiness.borrow()) {
+            set_serving(&health, false).await;
         }
     }
 }

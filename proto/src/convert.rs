@@ -11,6 +11,7 @@ use corridor_shared::job;
 use corridor_shared::notation::{Notation, parse_moves, replay};
 use corridor_shared::score::{Bound, MAX_CM, Score, WIN, WhiteScore};
 use corridor_shared::search::PruneMode;
+use prost::Message;
 
 use crate::limits::MAX_PLIES;
 use crate::v1;
@@ -537,6 +538,52 @@ fn done_from_wire(report: v1::DoneEvent) -> Converted<job::DoneReport> {
             .collect::<Converted<_>>()?,
         stopped_by: stopped_by_from_wire(report.stopped_by, "done.stopped_by")?,
     })
+}
+
+// ---- for a store --------------------------------------------------------------------------------------------------
+
+/// An event as bytes: a `corridor.v1.Event`.
+#[must_use]
+pub fn event_to_bytes(record: &job::EventRecord) -> Vec<u8> {
+    event_to_wire(record).encode_to_vec()
+}
+
+/// An event from bytes.
+///
+/// # Errors
+/// They are no `corridor.v1.Event`, or a field is missing, unspecified or malformed.
+pub fn event_from_bytes(bytes: &[u8]) -> Converted<job::EventRecord> {
+    event_from_wire(v1::Event::decode(bytes).map_err(|error| ConvertError::new("event", error))?)
+}
+
+/// What a client wants analysed, as bytes: a `corridor.v1.JobSpec`. The trace context is not among them.
+#[must_use]
+pub fn spec_to_bytes(spec: &job::JobSpec) -> Vec<u8> {
+    spec_to_wire(spec).encode_to_vec()
+}
+
+/// What a client wants analysed, from bytes.
+///
+/// # Errors
+/// They are no `corridor.v1.JobSpec`, or as of [`spec_from_wire`].
+pub fn spec_from_bytes(bytes: &[u8], traceparent: Option<Arc<str>>) -> Converted<job::JobSpec> {
+    let spec = v1::JobSpec::decode(bytes).map_err(|error| ConvertError::new("spec", error))?;
+    spec_from_wire(Some(&spec), traceparent, "spec")
+}
+
+/// Name of an event's kind, as in its JSON form.
+#[must_use]
+pub const fn event_kind(event: &job::JobEvent) -> &'static str {
+    match event {
+        job::JobEvent::Accepted(_) => "accepted",
+        job::JobEvent::Heat(_) => "heat",
+        job::JobEvent::State(_) => "state",
+        job::JobEvent::Move(_) => "move",
+        job::JobEvent::Iteration(_) => "iteration",
+        job::JobEvent::Audit(_) => "audit",
+        job::JobEvent::Done(_) => "done",
+        job::JobEvent::Error(_) => "error",
+    }
 }
 
 // ---- summaries ----------------------------------------------------------------------------------------------------

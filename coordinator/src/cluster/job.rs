@@ -13,12 +13,16 @@ use corridor_shared::job::{
 use corridor_shared::score::WhiteScore;
 
 use super::merge;
-use super::messages::{Effect, WatcherId};
+use super::messages::{Effect, Iteration, Keep, Standing, WatcherId};
 use super::plan::{Plan, RootMove};
+use super::restore::KeptJob;
 use crate::limits::{DEFAULT_TIME, FIRST_DEPTH_GRACE, UNWATCHED_TIME};
 
 /// Plies searched when there is but one legal move: enough for a pawn race to be scored exactly.
 const FORCED_DEPTH: u8 = 2;
+
+/// The reason that a client's pause is given.
+pub(crate) const PAUSED_BY_CLIENT: &str = "paused by a client";
 
 /// A job, from its acceptance to the day it is forgotten.
 #[derive(Clone, Debug)]
@@ -35,6 +39,10 @@ pub(crate) struct Job {
     /// The state that watchers were told last.
     told: Option<JobState>,
     accepted_at: Duration,
+    /// Time that had passed when it was accepted again by this coordinator.
+    elapsed_before: Duration,
+    /// It is held since then because the store cannot be written; its clock stands still.
+    held_since: Option<Duration>,
     ended_at: Option<Duration>,
     unwatched_since: Option<Duration>,
     log: Vec<Arc<EventRecord>>,
@@ -61,6 +69,8 @@ impl Job {
             paused: false,
             told: None,
             accepted_at: now,
+            elapsed_before: Duration::ZERO,
+            held_since: None,
             ended_at: None,
             unwatched_since: None,
             log: Vec::new(),
@@ -74,6 +84,7 @@ impl Job {
 
     /// The first events: what was accepted, and every heat that a display needs.
     pub(crate) fn announce(&mut self, effects: &mut Vec<Effect>) {
+        effects.push(Effect::Keep(Keep::Job { job: self.id, spec: Box::new(self.spec.clone()) }));
         let position = self.spec.position;
         let moves = root_moves(&position, self.spec.prune);
         let searched: Vec<Move> = moves.kept.iter().map(|verdict| verdict.mv).collect();
@@ -98,7 +109,9 @@ impl Job {
         );
         let record = Arc::new(EventRecord { seq: self.last_seq() + 1, event });
         self.log.push(Arc::clone(&record));
-        let deliver = |&watcher| Effect::Deliver { watcher, records: vec![Arc::clone(&record)] };
+        let job = self.id;
+        effects.push(Effect::Keep(Keep::Event { job, record: Arc::clone(&record) }));
+        let deliver = |&watcher| Effect::Deliver { job, watcher, records: vec![Arc::clone(&record)] };
         effects.extend(self.watchers.iter().map(deliver));
     }
 
@@ -147,7 +160,7 @@ impl Job {
 
     /// Units of it may be granted.
     pub(crate) fn is_open(&self) -> bool {
-        !self.state.is_final() && !self.paused
+        !self.state.is_final() && !self.paused && self.held_since.is_none()
     }
 
     /// The depth after which it ends.
@@ -158,11 +171,15 @@ impl Job {
 
     /// When its time is up. A limit that is shorter than the first depth takes is stretched a little.
     pub(crate) fn deadline(&self) -> Option<Duration> {
+        if self.held_since.is_some() {
+            return None;
+        }
         let limits = &self.spec.limits;
         let unlimited = limits.depth.is_none() && limits.nodes.is_none();
         let time = limits.time.or(unlimited.then_some(DEFAULT_TIME))?;
         let grace = if self.depth == 0 { FIRST_DEPTH_GRACE } else { Duration::ZERO };
-        Some(self.accepted_at.saturating_add(time).saturating_add(grace))
+        let left = time.saturating_add(grace).saturating_sub(self.elapsed_before);
+        Some(self.accepted_at.saturating_add(left))
     }
 
     /// When it is cancelled because nobody watches.
@@ -216,6 +233,7 @@ impl Job {
             };
             self.emit(JobEvent::Iteration(report), effects);
         }
+        self.keep_iteration(now, effects);
         let proven = |line: &Line| !matches!(line.score_white, WhiteScore::Cm(_));
         if self.lines.iter().take(self.plan.multipv()).all(proven) {
             return Some(StoppedBy::Proof);
@@ -238,7 +256,9 @@ impl Job {
             }
         };
         self.emit(event, effects);
-        let finish = |watcher| Effect::Finish { watcher };
+        self.keep_standing(now, effects);
+        let job = self.id;
+        let finish = |watcher| Effect::Finish { job, watcher };
         effects.extend(std::mem::take(&mut self.watchers).into_iter().map(finish));
     }
 
@@ -261,7 +281,80 @@ impl Job {
     }
 
     fn elapsed(&self, now: Duration) -> Duration {
-        self.ended_at.unwrap_or(now).saturating_sub(self.accepted_at)
+        let until = self.ended_at.or(self.held_since).unwrap_or(now);
+        until.saturating_sub(self.accepted_at).saturating_add(self.elapsed_before)
+    }
+
+    /// Keeps where it stands, the lines of the last iteration apart.
+    pub(crate) fn keep_standing(&self, now: Duration, effects: &mut Vec<Effect>) {
+        let standing = Box::new(self.standing(now));
+        effects.push(Effect::Keep(Keep::Standing { job: self.id, standing }));
+    }
+
+    fn keep_iteration(&self, now: Duration, effects: &mut Vec<Effect>) {
+        let iteration = Some(Iteration { depth: self.depth, lines: self.lines.clone() });
+        let standing = Box::new(Standing { iteration, ..self.standing(now) });
+        effects.push(Effect::Keep(Keep::Standing { job: self.id, standing }));
+    }
+
+    pub(crate) fn standing(&self, now: Duration) -> Standing {
+        Standing {
+            state: self.state,
+            paused: self.paused,
+            nodes: self.nodes,
+            elapsed: self.elapsed(now),
+            iteration: None,
+        }
+    }
+
+    /// Nothing of it can be kept for now: it must not run, and its clock stands still.
+    pub(crate) fn hold(&mut self, now: Duration, reason: &str, effects: &mut Vec<Effect>) {
+        if self.held_since.is_none() {
+            self.held_since = Some(now);
+            // Also after a client's pause: why nothing runs is another reason now.
+            self.told = None;
+            self.set_state(JobState::Paused, reason, effects);
+        }
+    }
+
+    /// The store is back.
+    pub(crate) fn release(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+        let Some(since) = self.held_since.take() else { return };
+        self.accepted_at += now.saturating_sub(since);
+        if self.paused {
+            self.told = None;
+            self.set_state(JobState::Paused, PAUSED_BY_CLIENT, effects);
+        } else {
+            // Whoever schedules says what it is now.
+            self.state = JobState::Queued;
+        }
+    }
+
+    /// Goes on with a job that another coordinator has left behind: what is known about it becomes this one's.
+    pub(crate) fn restore(&mut self, kept: KeptJob, now: Duration) {
+        let KeptJob { standing, events, .. } = kept;
+        self.state = standing.state;
+        self.paused = standing.paused;
+        self.nodes = standing.nodes;
+        self.elapsed_before = standing.elapsed;
+        self.told = events.iter().rev().find_map(|record| match &record.event {
+            JobEvent::State(change) => Some(change.state),
+            _ => None,
+        });
+        self.log = events;
+        if self.state.is_final() {
+            self.ended_at = Some(now);
+        } else if !self.spec.detach {
+            self.unwatched_since = Some(now);
+        }
+        let Some(Iteration { depth, lines }) = standing.iteration else { return };
+        let kept = |line: &Line| self.plan.candidates().iter().any(|it| it.root_move.mv == line.mv);
+        if !lines.iter().all(kept) {
+            self.widen();
+        }
+        self.depth = depth;
+        self.plan.resume(depth, &lines, self.spec.position.turn());
+        self.lines = lines;
     }
 
     pub(crate) fn summary(&self, now: Duration) -> JobSummary {

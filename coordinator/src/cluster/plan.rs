@@ -7,8 +7,8 @@
 //!
 //! All scores here are the engine's, from the root's side to move, win distances counted from the root.
 
-use corridor_shared::board::Move;
-use corridor_shared::job::{Attempt, UnitId, WorkerId};
+use corridor_shared::board::{Color, Move};
+use corridor_shared::job::{Attempt, Line, UnitId, WorkerId};
 use corridor_shared::score::{Bound, INFINITE, MAX_CM, Score};
 use corridor_shared::search::Window;
 
@@ -157,6 +157,28 @@ impl Plan {
         candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.root_move.order_cm));
         let multipv = usize::from(multipv).clamp(1, candidates.len().max(1));
         Self { depth: 1, multipv, candidates }
+    }
+
+    /// Goes on after an iteration that another coordinator completed: `lines` are its results, from White's view, best
+    /// first; `turn` is the root's side to move. Moves without a line keep their place behind the others.
+    pub(crate) fn resume(&mut self, depth: u8, lines: &[Line], turn: Color) {
+        for candidate in &mut self.candidates {
+            let line = lines.iter().find(|line| line.mv == candidate.root_move.mv);
+            candidate.last = line.map(|line| Found {
+                score: line.score_white.to_engine(turn),
+                bound: line.bound.from_white(turn),
+                depth: line.depth,
+                pv: line.pv.get(1..).unwrap_or_default().to_vec(),
+                nodes: line.nodes,
+            });
+            candidate.all_nodes = line.map_or(0, |line| line.nodes);
+        }
+        let place = |candidate: &Candidate| lines.iter().position(|line| line.mv == candidate.root_move.mv);
+        self.candidates.sort_by_key(|candidate| place(candidate).unwrap_or(usize::MAX));
+        let leaders = self.multipv.min(self.candidates.len());
+        self.candidates[leaders..].sort_by_key(|candidate| std::cmp::Reverse(candidate.all_nodes));
+        self.depth = depth;
+        self.deepen();
     }
 
     /// The depth of the iteration that runs, in plies.
