@@ -69,3 +69,6 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(8);
 
 /// How long a drain waits for streams to end (`drain_time`).
 pub const DRAIN_TIME: Duration = Duration::from_secs(5);
+
+/// Nodes of one job's master tree (`max_tree_nodes`); a full tree splits no further.
+pub const MAX_TREE_NODES: usize = 100_000;

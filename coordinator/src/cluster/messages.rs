@@ -185,6 +185,13 @@ pub enum Command {
         /// The attempt.
         attempt: Attempt,
     },
+    /// A unit is too large: the worker stops it and says what is done of it.
+    Shed {
+        /// The unit.
+        unit: UnitId,
+        /// The attempt.
+        attempt: Attempt,
+    },
     /// The worker does not hold this lease.
     LeaseLost {
         /// The unit.

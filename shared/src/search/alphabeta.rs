@@ -20,6 +20,8 @@ use crate::tt::{Hit, TranspositionTable, score_from_table, score_to_table};
 const NO_REPETITION: usize = usize::MAX;
 /// Depths up to this are subject to futility.
 const FUTILITY_DEPTH: i32 = 3;
+/// Nodes at least this deep keep a record of the moves that are done, so that the rest can be shed.
+pub(super) const SHED_DEPTH: i32 = 5;
 /// Without the table's move, a node this deep is searched one ply less: the next visit will have one.
 const REDUCE_WITHOUT_MOVE_DEPTH: i32 = 4;
 
@@ -28,8 +30,21 @@ pub struct Searcher {
     pub(super) table: Arc<TranspositionTable>,
     pub(super) history: History,
     pub(super) races: RaceCache,
-    frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame>,
+    /// The deep nodes of the current line, by ply.
+    pub(super) open: Vec<OpenPly>,
     pub(super) evaluation: HandMade,
+}
+
+/// A deep node of the current line whose moves are being tried.
+#[derive(Clone, Default)]
+pub(super) struct OpenPly {
+    /// 0: not open.
+    pub(super) depth: i32,
+    pub(super) current: Option<Move>,
+    /// Moves that are done, with what was found from this node's view; losers only, or the search would have ended
+    /// here, and the exact ones of a PV node.
+    pub(super) done: Vec<(Move, Score, Bound)>,
 }
 
 /// What is known about one ply of the current line.
@@ -102,6 +117,7 @@ impl Searcher {
             history: History::new(),
             races: RaceCache::new(),
             frames: vec![frame; 2 * MAX_PLY],
+            open: vec![OpenPly::default(); 2 * MAX_PLY],
             evaluation: HandMade,
         }
     }
@@ -136,7 +152,7 @@ impl Searcher {
 
 /// Fills the frame below `ply` with the position after a move.
 #[inline]
-fn advance(frames: &mut [Frame], ply: usize, mv: Move) {
+pub(super) fn advance(frames: &mut [Frame], ply: usize, mv: Move) {
     let frame = &frames[ply];
     let position = frame.position.after(mv);
     let routes = frame.routes.after(mv, &position);
@@ -152,6 +168,7 @@ fn advance(frames: &mut [Frame], ply: usize, mv: Move) {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Interrupt {
     Stop,
+    Shed,
     Window(Window),
 }
 
@@ -272,6 +289,7 @@ impl<'s> Search<'s> {
         match self.handler.poll(self.nodes) {
             Directive::Continue => {}
             Directive::Stop => self.interrupt = Some(Interrupt::Stop),
+            Directive::Shed => self.interrupt = Some(Interrupt::Shed),
             Directive::Window(window) => self.interrupt = Some(Interrupt::Window(window)),
         }
     }
@@ -363,8 +381,14 @@ impl<'s> Search<'s> {
             depth -= 1;
         }
         let mut node = Node::new(alpha, beta, depth, eval);
+        if depth >= SHED_DEPTH {
+            let open = &mut self.searcher.open[ply];
+            open.depth = depth;
+            open.done.clear();
+        }
         self.moves::<PV>(ply, position, table_move, &mut node);
         if !self.interrupted() {
+            self.searcher.open[ply].depth = 0;
             self.store(key, ply, &node);
         }
         Value { score: node.best, repeats: if node.repeats < ply { node.repeats } else { NO_REPETITION } }
@@ -421,10 +445,17 @@ impl<'s> Search<'s> {
     /// Searches one move. Whether the node is done: a cut, or an interruption.
     fn try_move<const PV: bool>(&mut self, ply: usize, candidate: Candidate, node: &mut Node) -> bool {
         node.count += 1;
+        if node.depth >= SHED_DEPTH {
+            self.searcher.open[ply].current = Some(candidate.mv);
+        }
         self.enter(ply, candidate.mv);
         let value = self.search_child::<PV>(ply, candidate, node);
         if self.interrupted() {
             return true;
+        }
+        if node.depth >= SHED_DEPTH {
+            let bound = Bound::of(value.score, node.alpha, node.beta);
+            self.searcher.open[ply].done.push((candidate.mv, value.score, bound));
         }
         if value.score > node.best {
             node.best = value.score;
