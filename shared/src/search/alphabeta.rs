@@ -12,6 +12,7 @@ use super::{Directive, MAX_PLY, POLL_NODES, PruneMode, SearchHandler, Window};
 use crate::board::{Move, Position};
 use crate::cat::CAT_COLD_CM;
 use crate::eval::{Evaluation, HandMade};
+use crate::exchange::SharedEntry;
 use crate::movegen;
 use crate::score::{Bound, DRAW, INFINITE, MAX_CM, Score, win_in};
 use crate::tt::{Hit, TranspositionTable, score_from_table, score_to_table};
@@ -175,7 +176,7 @@ pub(super) enum Interrupt {
 /// One call of a [`Searcher`].
 pub(super) struct Search<'s> {
     pub(super) searcher: &'s mut Searcher,
-    handler: &'s mut dyn SearchHandler,
+    pub(super) handler: &'s mut dyn SearchHandler,
     pub(super) prune: PruneMode,
     /// Where the line's root stands in the frames.
     root_ply: usize,
@@ -187,6 +188,11 @@ pub(super) struct Search<'s> {
     pub(super) deaf: bool,
     /// The root is a pawn race itself: every value counts its plies exactly.
     exact_races: bool,
+    /// Results for others: from this depth on, and those that wait.
+    pub(super) export_floor: i32,
+    pub(super) exports: Vec<SharedEntry>,
+    /// Nodes this deep look for their mirror image's entry too; beyond all depths while nothing was imported.
+    pub(super) fold_depth: i32,
 }
 
 impl<'s> Search<'s> {
@@ -200,7 +206,7 @@ impl<'s> Search<'s> {
         let node_limit = node_limit.unwrap_or(u64::MAX);
         let next_poll = POLL_NODES.min(node_limit);
         let exact_races = searcher.frames[root_ply].position.in_hand == [0, 0];
-        Self {
+        let mut search = Self {
             searcher,
             handler,
             prune,
@@ -211,7 +217,12 @@ impl<'s> Search<'s> {
             interrupt: None,
             deaf: false,
             exact_races,
-        }
+            export_floor: i32::MAX,
+            exports: Vec::new(),
+            fold_depth: i32::MAX,
+        };
+        search.look_around();
+        search
     }
 
     pub(super) fn handler(&mut self) -> &mut dyn SearchHandler {
@@ -258,10 +269,7 @@ impl<'s> Search<'s> {
     /// The table's key of a ply: what was learned under another prune mode is another position's.
     #[inline(always)]
     pub(super) fn table_key(&self, position: &Position) -> u64 {
-        match self.prune {
-            PruneMode::Cat => position.key(),
-            PruneMode::None => position.key() ^ 0x5bd1_e995_7f4a_7c15,
-        }
+        position.key() ^ self.prune.salt()
     }
 
     /// Plays a move below `ply` and counts the new node.
@@ -279,6 +287,7 @@ impl<'s> Search<'s> {
     #[cold]
     fn poll(&mut self) {
         self.next_poll = (self.nodes + POLL_NODES).min(self.node_limit.max(self.nodes + 1));
+        self.hand_over();
         if self.deaf {
             return;
         }
@@ -292,6 +301,7 @@ impl<'s> Search<'s> {
             Directive::Shed => self.interrupt = Some(Interrupt::Shed),
             Directive::Window(window) => self.interrupt = Some(Interrupt::Window(window)),
         }
+        self.look_around();
     }
 
     /// The ply of an ancestor with the same position, if there is one.
@@ -359,23 +369,18 @@ impl<'s> Search<'s> {
             return Value::of(alpha);
         }
         let key = self.table_key(position);
-        let hit = self.searcher.table.probe(key);
-        if let Some(hit) = hit {
-            let score = score_from_table(hit.score, height.into());
-            let decides = match hit.bound {
-                Bound::Exact => true,
-                Bound::Lower => score >= beta,
-                Bound::Upper => score <= alpha,
-            };
-            // A proof holds at any depth.
-            let deep = i32::from(hit.depth) >= depth || (score.abs() > MAX_CM);
-            if !PV && deep && decides {
-                return Value::of(score);
-            }
+        let own = self.searcher.table.probe(key);
+        if !PV && let Some(score) = own.and_then(|hit| self.decided(&hit, height, alpha, beta, depth)) {
+            return Value::of(score);
         }
-        let eval = hit.map_or_else(|| self.evaluate(ply), |hit| hit.eval);
-        let table_move = hit
+        let image = if depth >= self.fold_depth { self.probe_image(position) } else { None };
+        if !PV && let Some(score) = image.and_then(|hit| self.decided(&hit, height, alpha, beta, depth)) {
+            return Value::of(score);
+        }
+        let eval = own.and_then(|hit| hit.eval).unwrap_or_else(|| self.evaluate(ply));
+        let table_move = own
             .and_then(|hit| hit.mv)
+            .or_else(|| image.and_then(|hit| hit.mv))
             .filter(|&mv| movegen::is_legal_with(position, mv, || self.frame(ply).routes.cuts()));
         if table_move.is_none() && depth >= REDUCE_WITHOUT_MOVE_DEPTH {
             depth -= 1;
@@ -392,6 +397,26 @@ impl<'s> Search<'s> {
             self.store(key, ply, &node);
         }
         Value { score: node.best, repeats: if node.repeats < ply { node.repeats } else { NO_REPETITION } }
+    }
+
+    /// The score of a node whose table entry is deep enough and on the right side of the window.
+    #[inline(always)]
+    fn decided(&self, hit: &Hit, height: u16, alpha: Score, beta: Score, depth: i32) -> Option<Score> {
+        let score = score_from_table(hit.score, height.into());
+        let decides = match hit.bound {
+            Bound::Exact => true,
+            Bound::Lower => score >= beta,
+            Bound::Upper => score <= alpha,
+        };
+        // A proof holds at any depth.
+        let deep = i32::from(hit.depth) >= depth || (score.abs() > MAX_CM);
+        if !(deep && decides) {
+            return None;
+        }
+        if hit.imported {
+            self.searcher.table.count_imported_cutoff();
+        }
+        Some(score)
     }
 
     /// Tries the moves of a node until one cuts. A side that seems lost is given everything legal.
@@ -519,7 +544,7 @@ impl<'s> Search<'s> {
     }
 
     #[inline]
-    fn store(&self, key: u64, ply: usize, node: &Node) {
+    fn store(&mut self, key: u64, ply: usize, node: &Node) {
         if node.repeats < ply {
             // True on this path only.
             return;
@@ -527,11 +552,15 @@ impl<'s> Search<'s> {
         let hit = Hit {
             mv: node.best_move,
             score: score_to_table(node.best, self.height(ply).into()),
-            eval: node.eval,
+            eval: Some(node.eval),
             depth: u8::try_from(node.depth.max(0)).unwrap_or(u8::MAX),
             bound: Bound::of(node.best, node.first_alpha, node.beta),
+            imported: false,
         };
         self.searcher.table.store(key, hit);
+        if node.depth >= self.export_floor {
+            self.keep_for_others(ply, &hit);
+        }
     }
 }
 

@@ -73,7 +73,9 @@ impl Searcher {
             open.depth = 0;
         }
         let mut search = Search::new(self, handler, spec.prune, path.len(), spec.node_budget);
-        search.run_unit(path.len(), spec)
+        let outcome = search.run_unit(path.len(), spec);
+        search.hand_over();
+        outcome
     }
 }
 
@@ -154,7 +156,8 @@ impl Search<'_> {
     /// Searches a node to a depth, by way of shallower ones where the table has nothing of them.
     fn deepen(&mut self, ply: usize, window: Window, depth: u8) -> Score {
         let hit = self.searcher.table.probe(self.table_key(&self.frame(ply).position));
-        let known = hit.map_or(0, |hit| hit.depth);
+        // An imported entry stands alone: nothing below it is known here, and the shallow depths find the order of moves.
+        let known = hit.filter(|hit| !hit.imported).map_or(0, |hit| hit.depth);
         let first = if depth - known.min(depth) <= FRESH_PLIES { depth } else { known + 1 };
         let mut score = 0;
         for depth in first..=depth {
