@@ -35,7 +35,7 @@ pub const MAX_WORKERS: usize = 4_096;
 pub const MAX_SLOTS: u32 = 1_024;
 
 /// Units that wait at a worker beyond its slots, so that no thread waits for a message (`lookahead`).
-pub const LOOKAHEAD: usize = 1;
+pub const LOOKAHEAD: usize = 4;
 
 /// Failures of one unit before its job fails (`max_unit_failures`).
 pub const MAX_UNIT_FAILURES: u32 = 3;

@@ -46,6 +46,9 @@ pub(crate) struct Arguments {
     /// Split at the root only
     #[arg(long)]
     root_only: bool,
+    /// Exchange floor
+    #[arg(long)]
+    floor: Option<u8>,
     /// Max positions
     #[arg(long, default_value_t = 1000)]
     first: usize,
@@ -134,18 +137,19 @@ pub(crate) fn run(arguments: &Arguments, _json: bool) -> Result<(), Failure> {
                             nodes_per_second: 1_000_000,
                             table_bytes: bytes,
                             root_only: arguments.root_only,
+                            floor: arguments.floor,
                         };
                         let started = std::time::Instant::now();
                         let outcome = virtual_cluster::run(spec(*position, bare.depth), world).expect("an outcome");
                         let total = outcome.time.as_secs_f64() * workers as f64;
                         eprintln!(
-                            "  {index} w {workers} speedup {:.2} overhead {:.3} idle {:.3} comm {:.3} messages {} units {} time {:.2} real {:.1} score {:?} best {:?}",
+                            "  {index} w {workers} speedup {:.2} overhead {:.3} idle {:.3} comm {:.3} messages {} units {} off {} shared {} time {:.2} real {:.1} score {:?} best {:?}",
                             bare.nodes as f64 / 1e6 / outcome.time.as_secs_f64(),
                             outcome.nodes as f64 / bare.nodes as f64 - 1.0,
                             outcome.idle.as_secs_f64() / total,
                             outcome.communication.as_secs_f64() / total,
                             outcome.messages,
-                            outcome.spans.len(),
+                            outcome.spans.len(), outcome.offered, outcome.shared,
                             outcome.time.as_secs_f64(),
                             started.elapsed().as_secs_f64(),
                             outcome.done.score_white, outcome.done.best_move,

@@ -10,6 +10,7 @@ use std::time::Duration;
 use corridor_coordinator::cluster::{
     Cluster, Command, Config, Effect, Event, Question, Ticket, WatcherId, WorkerSays,
 };
+use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{DoneReport, ENGINE_EPOCH, JobEvent, JobSpec, Registration, WorkerId};
 use corridor_shared::tt::{TableError, TranspositionTable};
 
@@ -25,6 +26,7 @@ pub(super) struct World {
     pub(super) nodes_per_second: u64,
     pub(super) table_bytes: usize,
     pub(super) root_only: bool,
+    pub(super) floor: Option<u8>,
 }
 
 /// What a run took.
@@ -39,6 +41,8 @@ pub(super) struct Outcome {
     /// .. and because the messages were on their way.
     pub(super) communication: Duration,
     pub(super) messages: u64,
+    pub(super) offered: u64,
+    pub(super) shared: u64,
     pub(super) spans: Vec<Span>,
 }
 
@@ -58,6 +62,8 @@ enum Happening {
     Arrives(usize, WorkerSays),
     Told(usize, Command),
     Runs(usize),
+    Offers(usize, Vec<SharedEntry>),
+    Shares(usize, Arc<Vec<SharedEntry>>),
     Tick,
 }
 
@@ -102,6 +108,9 @@ struct Run {
     communication: Duration,
     messages: u64,
     spans: Vec<Span>,
+    cache: std::collections::HashMap<u64, SharedEntry>,
+    offered: u64,
+    shared: u64,
 }
 
 /// Why there is no outcome.
@@ -118,10 +127,11 @@ pub(super) enum SimulationError {
 /// Analyses a position with a virtual cluster.
 pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationError> {
     let mut stations = Vec::new();
+    let floor = Arc::new(std::sync::atomic::AtomicU8::new(world.floor.unwrap_or(u8::MAX)));
     for _ in 0..world.workers {
         let table = Arc::new(TranspositionTable::new(world.table_bytes)?);
         stations.push(Station {
-            worker: VirtualWorker::start(table)?,
+            worker: VirtualWorker::start(table, Arc::clone(&floor))?,
             idle_since: Some(Duration::ZERO),
             began: Duration::ZERO,
         });
@@ -141,6 +151,9 @@ pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationErro
         communication: Duration::ZERO,
         messages: 0,
         spans: Vec::new(),
+        cache: std::collections::HashMap::new(),
+        offered: 0,
+        shared: 0,
     };
     for index in 0..world.workers {
         run.register(index);
@@ -220,6 +233,27 @@ impl Run {
             }
             Happening::Told(index, command) => self.told(at, index, command),
             Happening::Runs(index) => self.run_worker(at, index),
+            Happening::Offers(index, entries) => {
+                self.offered += entries.len() as u64;
+                let mut fresh = Vec::new();
+                for entry in entries {
+                    let better = self.cache.get(&entry.key).is_none_or(|old| entry.rank() > old.rank());
+                    if better {
+                        self.cache.insert(entry.key, entry);
+                        fresh.push(entry);
+                    }
+                }
+                self.shared += fresh.len() as u64;
+                let fresh = Arc::new(fresh);
+                for other in (0..self.stations.len()).filter(|&other| other != index) {
+                    self.agenda.push(at + self.world.round_trip / 2, Happening::Shares(other, Arc::clone(&fresh)));
+                }
+            }
+            Happening::Shares(index, entries) => {
+                for entry in entries.iter() {
+                    self.stations[index].worker.table.import(entry);
+                }
+            }
         }
     }
 
@@ -287,6 +321,10 @@ impl Run {
                 }
             }
         }
+        let exports = self.stations[index].worker.exports();
+        if !exports.is_empty() {
+            self.agenda.push(then + self.world.round_trip / 2, Happening::Offers(index, exports));
+        }
         self.agenda.push(then, Happening::Runs(index));
     }
 
@@ -306,6 +344,8 @@ impl Run {
             idle: self.idle,
             communication: self.communication,
             messages: self.messages,
+            offered: self.offered,
+            shared: self.shared,
             spans: self.spans,
         })
     }

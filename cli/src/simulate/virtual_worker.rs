@@ -4,8 +4,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
 
+use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{Attempt, Unit, UnitId, UnitReport, WhiteWindow};
 use corridor_shared::search::{Directive, SearchHandler, Searcher};
 use corridor_shared::tt::TranspositionTable;
@@ -41,6 +44,8 @@ pub(super) struct VirtualWorker {
     orders: Sender<Order>,
     stands: Receiver<Stand>,
     thread: Option<JoinHandle<()>>,
+    outbox: Arc<Mutex<Vec<SharedEntry>>>,
+    pub(super) table: Arc<TranspositionTable>,
     /// The first one runs, the others wait.
     pub(super) queue: VecDeque<Held>,
 }
@@ -48,9 +53,21 @@ pub(super) struct VirtualWorker {
 struct Paced {
     orders: Receiver<Order>,
     stands: Sender<Stand>,
+    outbox: Arc<Mutex<Vec<SharedEntry>>>,
+    floor: Arc<AtomicU8>,
 }
 
 impl SearchHandler for Paced {
+    fn export_floor(&mut self) -> u8 {
+        self.floor.load(Ordering::Relaxed)
+    }
+
+    fn export(&mut self, entries: &mut Vec<SharedEntry>) {
+        if let Ok(mut outbox) = self.outbox.lock() {
+            outbox.append(entries);
+        }
+    }
+
     fn poll(&mut self, nodes: u64) -> Directive {
         if self.stands.send(Stand::At(nodes)).is_err() {
             return Directive::Stop;
@@ -78,12 +95,18 @@ impl VirtualWorker {
     ///
     /// # Errors
     /// The system gives no thread.
-    pub(super) fn start(table: Arc<TranspositionTable>) -> std::io::Result<Self> {
+    pub(super) fn start(table: Arc<TranspositionTable>, floor: Arc<AtomicU8>) -> std::io::Result<Self> {
         let (orders, receiver) = channel();
         let (sender, stands) = channel();
-        let paced = Paced { orders: receiver, stands: sender };
-        let thread = std::thread::Builder::new().name("virtual".to_owned()).spawn(|| search(paced, table))?;
-        Ok(Self { orders, stands, thread: Some(thread), queue: VecDeque::new() })
+        let outbox = Arc::new(Mutex::new(Vec::new()));
+        let paced = Paced { orders: receiver, stands: sender, outbox: Arc::clone(&outbox), floor };
+        let own = Arc::clone(&table);
+        let thread = std::thread::Builder::new().name("virtual".to_owned()).spawn(|| search(paced, own))?;
+        Ok(Self { orders, stands, thread: Some(thread), outbox, table, queue: VecDeque::new() })
+    }
+
+    pub(super) fn exports(&self) -> Vec<SharedEntry> {
+        self.outbox.lock().map(|mut outbox| std::mem::take(&mut *outbox)).unwrap_or_default()
     }
 
     pub(super) fn push(&mut self, unit: Unit) {

@@ -56,6 +56,8 @@ impl Worker {
 pub(crate) struct Lease {
     pub(crate) unit: Unit,
     pub(crate) worker: WorkerId,
+    /// Positions that it will probably take.
+    estimate: u64,
     /// Positions visited as last heard.
     pub(crate) nodes: u64,
     /// When it was last seen to move, or came to the head of the queue.
@@ -147,16 +149,22 @@ impl Fleet {
         self.workers.get(&worker).is_some_and(|worker| worker.free_slots() > 0)
     }
 
-    /// A worker that has no free slot but room for a unit that waits.
-    pub(crate) fn with_room(&self) -> Option<WorkerId> {
-        self.workers.iter().find(|(_, worker)| worker.room() > 0).map(|(&id, _)| id)
+    /// A worker that has no free slot but room for a unit that waits: what waits there already is less than so many
+    /// positions.
+    pub(crate) fn with_room(&self, ahead: u64) -> Option<WorkerId> {
+        let waiting = |worker: &Worker| {
+            let waiting = worker.units.get(worker.slots()..).unwrap_or_default();
+            waiting.iter().filter_map(|unit| self.leases.get(unit)).map(|lease| lease.estimate).sum::<u64>()
+        };
+        let short = |worker: &Worker| worker.room() > 0 && waiting(worker) < ahead;
+        self.workers.iter().find(|(_, worker)| short(worker)).map(|(&id, _)| id)
     }
 
-    pub(crate) fn grant(&mut self, unit: Unit, worker: WorkerId, now: Duration) {
+    pub(crate) fn grant(&mut self, unit: Unit, worker: WorkerId, estimate: u64, now: Duration) {
         debug_assert!(!self.leases.contains_key(&unit.unit), "a unit is leased once");
         if let Some(holder) = self.workers.get_mut(&worker) {
             holder.units.push(unit.unit);
-            self.leases.insert(unit.unit, Lease { unit, worker, nodes: 0, progressed_at: now, began_at: now, shedding: false });
+            self.leases.insert(unit.unit, Lease { unit, worker, estimate, nodes: 0, progressed_at: now, began_at: now, shedding: false });
         }
     }
 

@@ -40,6 +40,10 @@ const LARGEST_UNIT_MS: u64 = 2_000;
 const SHED_AFTER: u64 = 2;
 /// One unit sheds for so many idle slots.
 const SHED_SHARE: usize = 4;
+/// So many free units stand ready beyond two for each slot.
+const ENOUGH_UNITS: usize = 16;
+/// A worker has units for so long waiting, beyond those that it runs ..
+const AHEAD: Duration = Duration::from_millis(2);
 /// Positions per second of a slot before anything was measured.
 const ASSUMED_RATE: u64 = 1_000_000;
 
@@ -449,7 +453,8 @@ impl Cluster {
                 let text = format!("max_events_per_job {} is reached", limits::MAX_EVENTS_PER_JOB);
                 return self.end_job(now, id, failure("resource_exhausted", text), effects);
             }
-            let news = job.plan.refresh(split_above, speculate);
+            let enough = 2 * self.fleet.slots() + ENOUGH_UNITS;
+            let news = job.plan.refresh(split_above, speculate, enough);
             self.tell(now, id, reporter, news, effects);
             if !self.conclude(now, id, effects) {
                 break;
@@ -637,7 +642,8 @@ impl Cluster {
                 break;
             }
         }
-        while let Some(worker) = self.fleet.with_room() {
+        let ahead = self.slot_rate().saturating_mul(AHEAD.as_millis() as u64) / 1_000;
+        while let Some(worker) = self.fleet.with_room(ahead) {
             if !self.grant_ahead(now, worker, effects) {
                 break;
             }
@@ -703,7 +709,7 @@ impl Cluster {
         unit.window = merge::window_at_end(task.window, unit.turn(), unit.path.len());
         job.plan.granted(task, unit_id, worker);
         job.set_state(JobState::Running, "workers search it", effects);
-        self.fleet.grant(unit.clone(), worker, now);
+        self.fleet.grant(unit.clone(), worker, task.estimate, now);
         effects.push(Effect::Send { worker, command: Command::Grant(Box::new(unit)) });
     }
 

@@ -120,9 +120,8 @@ impl Search<'_> {
             }
             let key = self.table_key(&position);
             if self.searcher.table.probe(key).is_none_or(|hit| hit.mv.is_none()) {
-                let eval = self.evaluate(ply);
                 // True of every position that is not lost, and so weak that it decides nothing.
-                let hit = Hit { mv: Some(mv), score: -MAX_CM, eval, depth: 0, bound: Bound::Lower };
+                let hit = Hit { mv: Some(mv), score: -MAX_CM, eval: None, depth: 0, bound: Bound::Lower, imported: false };
                 self.searcher.table.store(key, hit);
             }
             advance(&mut self.searcher.frames, ply, mv);

@@ -22,7 +22,7 @@ use corridor_shared::search::{PruneMode, Window};
 pub(crate) use tree::NodeId;
 use tree::{Bounds, Tree};
 pub(crate) use walk::Class;
-use walk::{Cut, Kind, Request, Walk, Want};
+use walk::{Cut, Kind, Request, Walk, Want, Wants};
 
 /// Half the first window round the last iteration's score, in centi-squares, as in the engine's own iterations.
 const ASPIRATION_CM: Score = 35;
@@ -282,13 +282,14 @@ impl Plan {
 
     /// Looks at everything again: which units are wanted now. Searches that will probably take more than `split_above`
     /// positions are split. Returns the root moves with new knowledge.
-    pub(crate) fn refresh(&mut self, split_above: u64, speculate: bool) -> Vec<News> {
+    pub(crate) fn refresh(&mut self, split_above: u64, speculate: bool, enough: usize) -> Vec<News> {
         let deterministic = self.manner.deterministic;
         let cut = Cut {
             above: if deterministic { u64::MAX } else { split_above },
             deterministic,
             speculate: speculate && !deterministic,
             iteration: self.depth,
+            enough,
         };
         let mut news = Vec::new();
         let wants = loop {
@@ -299,12 +300,12 @@ impl Plan {
                 break wants;
             }
         };
-        self.ready = wants;
+        self.ready = wants.list;
         news
     }
 
     /// The wanted units, given what is known.
-    fn look(&mut self, cut: Cut, news: &mut Vec<News>) -> Vec<Want> {
+    fn look(&mut self, cut: Cut, news: &mut Vec<News>) -> Wants {
         if !self.suspects.is_empty() {
             return self.look_at_suspects(cut);
         }
@@ -321,7 +322,7 @@ impl Plan {
     }
 
     /// Asks about a root move.
-    fn ask(&mut self, index: usize, window: Window, class: Class, kind: Kind, cut: Cut, wants: &mut Vec<Want>) -> Bounds {
+    fn ask(&mut self, index: usize, window: Window, class: Class, kind: Kind, cut: Cut, wants: &mut Wants) -> Bounds {
         let share = self.estimate() / u64::try_from(self.candidates.len()).unwrap_or(1).max(1);
         let request = Request {
             depth: i32::from(self.depth) - 1,
@@ -336,8 +337,8 @@ impl Plan {
         bounds
     }
 
-    fn look_at_leaders(&mut self, cut: Cut, news: &mut Vec<News>) -> Vec<Want> {
-        let mut wants = Vec::new();
+    fn look_at_leaders(&mut self, cut: Cut, news: &mut Vec<News>) -> Wants {
+        let mut wants = Wants::default();
         for index in 0..self.multipv.min(self.candidates.len()) {
             while self.candidates[index].exact().is_none() {
                 let window = self.leader_window(&self.candidates[index]);
@@ -353,7 +354,7 @@ impl Plan {
         wants
     }
 
-    fn look_at_siblings(&mut self, cut: Cut, wants: &mut Vec<Want>, news: &mut Vec<News>) {
+    fn look_at_siblings(&mut self, cut: Cut, wants: &mut Wants, news: &mut Vec<News>) {
         for index in self.multipv..self.candidates.len() {
             let Some(alpha) = self.alpha() else { return };
             if self.is_settled(index, Some(alpha)) {
@@ -376,7 +377,7 @@ impl Plan {
 
     /// As `look_at_siblings`, in an order that no schedule changes: all against the leaders' alpha, then those that failed
     /// high again, one at a time.
-    fn look_in_order(&mut self, cut: Cut, wants: &mut Vec<Want>, news: &mut Vec<News>) {
+    fn look_in_order(&mut self, cut: Cut, wants: &mut Wants, news: &mut Vec<News>) {
         let leaders = self.candidates.iter().take(self.multipv).filter_map(Candidate::exact);
         let Some(leaders_alpha) = kth_best(leaders, self.multipv) else { return };
         let null = Window::null(leaders_alpha);
@@ -396,7 +397,7 @@ impl Plan {
                 challengers.push(index);
             }
         }
-        if !wants.is_empty() {
+        if !wants.list.is_empty() {
             return;
         }
         for index in challengers {
@@ -411,7 +412,7 @@ impl Plan {
     }
 
     /// Siblings before alpha is known, against the last iteration's.
-    fn look_early(&mut self, cut: Cut, wants: &mut Vec<Want>) {
+    fn look_early(&mut self, cut: Cut, wants: &mut Wants) {
         let Some(alpha) = self.guessed_alpha().filter(|alpha| alpha.abs() <= MAX_CM && cut.speculate) else { return };
         if self.depth < SPECULATION_FROM_DEPTH || self.a_leader_failed_low() {
             return;
@@ -422,7 +423,7 @@ impl Plan {
     }
 
     /// The next iteration of a leader whose score is known.
-    fn look_ahead(&mut self, cut: Cut, wants: &mut Vec<Want>) {
+    fn look_ahead(&mut self, cut: Cut, wants: &mut Wants) {
         let Some(best) = self.candidates.first().filter(|_| self.multipv == 1) else { return };
         let Some(score) = best.exact().filter(|score| score.abs() <= MAX_CM) else { return };
         if self.depth < SPECULATION_FROM_DEPTH || self.alpha() != Some(score) {
@@ -441,10 +442,10 @@ impl Plan {
         *wants = walk.wants;
     }
 
-    fn look_at_suspects(&mut self, cut: Cut) -> Vec<Want> {
+    fn look_at_suspects(&mut self, cut: Cut) -> Wants {
         let best = self.candidates.first().and_then(|best| best.last.as_ref()).map_or(0, |last| last.score);
         let depth = i32::from(self.depth) - 1;
-        let mut wants = Vec::new();
+        let mut wants = Wants::default();
         for suspect in &mut self.suspects {
             let window = Window { alpha: -best - 1, beta: -best };
             let estimate = self.last_nodes / 8;
@@ -564,9 +565,9 @@ impl Plan {
     pub(crate) fn granted(&mut self, task: &Task, unit: UnitId, worker: WorkerId) {
         self.ready.retain(|want| want.node != task.node);
         let node = self.tree.get_mut(task.node);
-        node.leases.push(unit);
         node.retry = None;
         node.home = Some(worker);
+        self.tree.lease(task.node, unit);
         let (node, depth, window) = (task.node, i32::from(task.depth), task.window);
         let leased = Leased { node, depth, window, class: task.class, estimate: task.estimate, worker };
         self.leases.insert(unit, leased);
@@ -575,7 +576,7 @@ impl Plan {
     fn end(&mut self, unit: UnitId, nodes: u64) -> Option<Leased> {
         let lease = self.leases.remove(&unit)?;
         self.nodes += nodes;
-        self.tree.get_mut(lease.node).leases.retain(|&held| held != unit);
+        self.tree.release(lease.node, unit);
         self.tree.spend(lease.node, nodes);
         Some(lease)
     }

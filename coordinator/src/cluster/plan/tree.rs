@@ -11,6 +11,7 @@ use corridor_shared::job::{Attempt, UnitId, WorkerId};
 use corridor_shared::score::{Bound, INFINITE, MAX_CM, Score};
 use corridor_shared::search::{PruneMode, SplitMove, split_moves};
 
+use super::walk::Prefix;
 use crate::limits::MAX_TREE_NODES;
 
 /// Depths of a node about which knowledge is kept.
@@ -113,6 +114,8 @@ pub(super) struct Node {
     pub(super) split_for: Option<i32>,
     /// It sheds: it is split for whatever depth it is wanted next.
     pub(super) must_split: bool,
+    /// The leading children that are decided.
+    pub(super) prefix: Option<Prefix>,
     /// The iteration that last walked through it as a split node.
     pub(super) walked: u8,
     /// The depth that is wanted now, and what was spent on it so far.
@@ -123,6 +126,8 @@ pub(super) struct Node {
     /// Who searched it last: whose table knows it.
     pub(super) home: Option<WorkerId>,
     pub(super) leases: Vec<UnitId>,
+    /// Leases of this node and of all below it.
+    pub(super) active: u32,
     pub(super) retry: Option<Retry>,
 }
 
@@ -140,12 +145,14 @@ impl Node {
             ordered_for: -1,
             split_for: None,
             must_split: false,
+            prefix: None,
             walked: 0,
             wanted_depth: -1,
             nodes: 0,
             cost: None,
             home: None,
             leases: Vec::new(),
+            active: 0,
             retry: None,
         }
     }
@@ -284,6 +291,30 @@ impl Tree {
         }
     }
 
+    /// Notes a lease of a node.
+    pub(super) fn lease(&mut self, id: NodeId, unit: UnitId) {
+        self.get_mut(id).leases.push(unit);
+        self.count_active(id, 1);
+    }
+
+    /// The lease of a node has ended.
+    pub(super) fn release(&mut self, id: NodeId, unit: UnitId) {
+        let leases = &mut self.get_mut(id).leases;
+        if let Some(place) = leases.iter().position(|&held| held == unit) {
+            leases.remove(place);
+            self.count_active(id, -1);
+        }
+    }
+
+    fn count_active(&mut self, id: NodeId, change: i32) {
+        let mut at = Some(id);
+        while let Some(id) = at {
+            let node = self.get_mut(id);
+            node.active = node.active.saturating_add_signed(change);
+            at = node.parent;
+        }
+    }
+
     /// Splits a node: its moves become children, best known first.
     pub(super) fn split(&mut self, id: NodeId, depth: i32) {
         if self.get(id).children.is_empty() {
@@ -310,6 +341,7 @@ impl Tree {
         let place = |child: &Child| Some(self.get(child.node).mv) == best;
         let place = best.and_then(|_| self.get(id).children.iter().position(place));
         let node = self.get_mut(id);
+        node.prefix = None;
         if let Some(place) = place {
             node.children[..=place].rotate_right(1);
         }

@@ -31,6 +31,10 @@ pub(crate) enum Class {
     Unlikely,
 }
 
+impl Class {
+    const COUNT: usize = 5;
+}
+
 /// What a node is expected to be.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -65,13 +69,50 @@ pub(super) struct Cut {
     pub(super) speculate: bool,
     /// The iteration.
     pub(super) iteration: u8,
+    /// More units of a class than this need not be named.
+    pub(super) enough: usize,
 }
 
 /// A look at the tree.
 pub(super) struct Walk<'t> {
     pub(super) tree: &'t mut Tree,
     pub(super) cut: Cut,
-    pub(super) wants: Vec<Want>,
+    pub(super) wants: Wants,
+}
+
+/// The units that would decide something, in the order in which they were named.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wants {
+    pub(super) list: Vec<Want>,
+    /// How many free ones there are of each class.
+    free: [usize; Class::COUNT],
+}
+
+impl Wants {
+    fn push(&mut self, want: Want, free: bool) {
+        self.free[want.class as usize] += usize::from(free);
+        self.list.push(want);
+    }
+
+    /// Drops what was named after a mark.
+    fn reset(&mut self, mark: &Mark) {
+        self.list.truncate(mark.len);
+        self.free = mark.free;
+    }
+
+    const fn mark(&self) -> Mark {
+        Mark { len: self.list.len(), free: self.free }
+    }
+
+    /// Free units that come before those of a worse class than this.
+    fn free_up_to(&self, class: Class) -> usize {
+        self.free[..=class as usize].iter().sum()
+    }
+}
+
+struct Mark {
+    len: usize,
+    free: [usize; Class::COUNT],
 }
 
 /// What is asked of a node.
@@ -114,7 +155,8 @@ impl Walk<'_> {
             let request = Request { estimate, ..request };
             return if self.cut.deterministic { self.visit_in_order(id, request) } else { self.visit_split(id, request) };
         }
-        self.wants.push(Want { node: id, depth, window, class, estimate });
+        let free = self.tree.get(id).leases.is_empty();
+        self.wants.push(Want { node: id, depth, window, class, estimate }, free);
         known
     }
 
@@ -138,9 +180,11 @@ impl Walk<'_> {
 
     fn visit_split(&mut self, id: NodeId, request: Request) -> Bounds {
         let depth = request.depth;
-        let first_want = self.wants.len();
-        let mut siblings = Siblings::new(request);
-        let mut index = 0;
+        let mark = self.wants.mark();
+        let (mut index, mut siblings) = match self.tree.get(id).prefix {
+            Some(prefix) if prefix.fits(request) => (prefix.len, prefix.siblings),
+            _ => (0, Siblings::new(request)),
+        };
         loop {
             let count = self.tree.get(id).children.len();
             while index < count && !siblings.is_cut() {
@@ -149,6 +193,10 @@ impl Walk<'_> {
                     break;
                 }
                 index += 1;
+                if !siblings.open && !siblings.is_cut() {
+                    let prefix = Prefix { depth, window: request.window, kind: request.kind, len: index, siblings };
+                    self.tree.get_mut(id).prefix = Some(prefix);
+                }
             }
             // A loss is believed only when everything legal was tried.
             let lost = siblings.bounds.high < -MAX_CM;
@@ -159,7 +207,7 @@ impl Walk<'_> {
         let mut bounds = siblings.bounds;
         if siblings.is_cut() {
             // Whatever else was wanted here is of no use any more.
-            self.wants.truncate(first_want);
+            self.wants.reset(&mark);
             bounds.high = INFINITE;
         } else if siblings.open {
             bounds.high = INFINITE;
@@ -256,6 +304,13 @@ impl Walk<'_> {
             return true;
         }
         let Some((alpha, class)) = siblings.next(request, index, self.cut) else { return false };
+        if !self.cut.deterministic && self.wants.free_up_to(class) >= self.cut.enough {
+            let leases = self.tree.get(child.node).active;
+            if leases == 0 {
+                siblings.open = true;
+                return true;
+            }
+        }
         let estimate = request.estimate / count;
         let mut value = self.scout(child, index, Request { estimate, ..request }, alpha, class);
         let principal = request.kind == Kind::Principal;
@@ -270,7 +325,24 @@ impl Walk<'_> {
     }
 }
 
+/// The leading moves of a split node that are decided, as the basis of the next look.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Prefix {
+    depth: i32,
+    window: Window,
+    kind: Kind,
+    len: usize,
+    siblings: Siblings,
+}
+
+impl Prefix {
+    fn fits(&self, request: Request) -> bool {
+        self.depth == request.depth && self.window == request.window && self.kind == request.kind
+    }
+}
+
 /// The moves of a split node that were looked at.
+#[derive(Copy, Clone, Debug)]
 struct Siblings {
     alpha: Score,
     beta: Score,
