@@ -8,8 +8,8 @@ use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcomm
 
 use crate::failure::Failure;
 use crate::{
-    analyze, bench, convert, coordinator, health, heat, jobs, legal, perft, serve, steer, watch, worker,
-    workers,
+    analyze, bench, convert, coordinator, health, heat, jobs, legal, perft, serve, simulate, steer, watch,
+    worker, workers,
 };
 
 /// Corridor analyses Quoridor positions, alone or on a cluster.
@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Heat(heat::Arguments),
     /// Search fixed positions: the speed, and the build's signature
     Bench(bench::Arguments),
+    /// What a cluster of so many workers would do, in virtual time
+    Simulate(simulate::Arguments),
     /// Speak UCI over standard input and output
     Uci(UciArguments),
 }

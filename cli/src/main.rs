@@ -28,6 +28,7 @@ mod render;
 mod runtime;
 mod serve;
 mod signals;
+mod simulate;
 mod steer;
 mod uci;
 mod units;
@@ -75,6 +76,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Convert(arguments) => convert::run(arguments, cli.json),
         Command::Heat(arguments) => heat::run(arguments, cli.json),
         Command::Bench(arguments) => bench::run(arguments, cli.json),
+        Command::Simulate(arguments) => simulate::run(arguments, cli.json),
         Command::Uci(arguments) => {
             arguments.check()?;
             uci::run()

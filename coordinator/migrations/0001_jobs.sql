@@ -6,7 +6,7 @@ CREATE TABLE counter (
     value BIGINT NOT NULL
 );
 
--- A job, and where it stands. `spec` is a corridor.v1.JobSpec; what people look for stands beside it.
+-- A job, and where it stands. `depth` is the last completed one, `depth_nodes` the work up to its end; `spec` is a corridor.v1.JobSpec; what people look for stands beside it.
 CREATE TABLE job (
     id BIGINT PRIMARY KEY,
     position TEXT NOT NULL,
@@ -18,6 +18,7 @@ CREATE TABLE job (
     nodes BIGINT NOT NULL,
     elapsed_ms BIGINT NOT NULL,
     depth BIGINT NOT NULL,
+    depth_nodes BIGINT NOT NULL,
     engine TEXT NOT NULL
 );
 
@@ -30,11 +31,12 @@ CREATE TABLE job_event (
     PRIMARY KEY (job, seq)
 );
 
--- Every root move of a job's last completed iteration, best first. Scores are from White's view: `score_kind` is cm,
+-- Every root move of a job's last completed iteration, best first; the next one looks at them by `next_place`. Scores are from White's view: `score_kind` is cm,
 -- white_wins_in or black_wins_in; `pv` is moves in man, separated by blanks, the root move first.
 CREATE TABLE job_line (
     job BIGINT NOT NULL,
     place BIGINT NOT NULL,
+    next_place BIGINT NOT NULL,
     root_move TEXT NOT NULL,
     score_kind TEXT NOT NULL,
     score_white BIGINT NOT NULL,

@@ -16,6 +16,7 @@
 pub mod board;
 pub mod cat;
 pub mod eval;
+pub mod exchange;
 pub mod job;
 pub mod movegen;
 pub mod notation;

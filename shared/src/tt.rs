@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::board::Move;
+use crate::exchange::{Rank, SharedEntry};
 use crate::score::{Bound, MAX_CM, Score};
 
 /// Entries that share a cache line.
@@ -32,12 +33,14 @@ pub struct Hit {
     pub mv: Option<Move>,
     /// The score, as of the position itself (a win counts from it).
     pub score: Score,
-    /// The static evaluation, in cm.
-    pub eval: Score,
+    /// The static evaluation, in cm; an imported entry has none.
+    pub eval: Option<Score>,
     /// How deep below the position it was searched, in plies.
     pub depth: u8,
     /// What the score bounds.
     pub bound: Bound,
+    /// It comes from another table.
+    pub imported: bool,
 }
 
 /// Why a table cannot be made.
@@ -55,7 +58,19 @@ pub enum TableError {
 pub struct TranspositionTable {
     buckets: Vec<Bucket>,
     generation: AtomicU8,
+    imports: Imports,
 }
+
+/// What came from other tables and was of use, on a cache line of its own: the generation is read with every store.
+#[derive(Default)]
+#[repr(align(64))]
+struct Imports {
+    entries: AtomicU64,
+    cutoffs: AtomicU64,
+}
+
+/// Stands for an evaluation that is not known: no score is so low.
+const NO_EVAL: i16 = i16::MIN;
 
 /// Scores fit sixteen bits by their definition.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to the range of i16 first")]
@@ -82,7 +97,7 @@ impl TranspositionTable {
         let mut buckets = Vec::new();
         buckets.try_reserve_exact(count).map_err(|_| TableError::OutOfMemory(bytes))?;
         buckets.extend((0..count).map(|_| Bucket(std::array::from_fn(|_| Entry::empty()))));
-        Ok(Self { buckets, generation: AtomicU8::new(0) })
+        Ok(Self { buckets, generation: AtomicU8::new(0), imports: Imports::default() })
     }
 
     /// The size in bytes.
@@ -97,13 +112,32 @@ impl TranspositionTable {
         self.generation.store(next, Ordering::Relaxed);
     }
 
-    /// Forgets everything.
+    /// Forgets everything, the counts of imports included.
     pub fn clear(&self) {
         for entry in self.buckets.iter().flat_map(|bucket| &bucket.0) {
             entry.check.store(0, Ordering::Relaxed);
             entry.data.store(0, Ordering::Relaxed);
         }
         self.generation.store(0, Ordering::Relaxed);
+        self.imports.entries.store(0, Ordering::Relaxed);
+        self.imports.cutoffs.store(0, Ordering::Relaxed);
+    }
+
+    /// Entries that came from other tables since it was made or cleared, whether they still are here or not.
+    #[must_use]
+    pub fn imported_entries(&self) -> u64 {
+        self.imports.entries.load(Ordering::Relaxed)
+    }
+
+    /// Nodes that an imported entry decided since the table was made or cleared.
+    #[must_use]
+    pub fn imported_cutoffs(&self) -> u64 {
+        self.imports.cutoffs.load(Ordering::Relaxed)
+    }
+
+    #[cold]
+    pub(crate) fn count_imported_cutoff(&self) {
+        self.imports.cutoffs.fetch_add(1, Ordering::Relaxed);
     }
 
     #[inline(always)]
@@ -151,17 +185,52 @@ impl TranspositionTable {
                 victim = entry;
                 break;
             }
-            // Emptiest first, then the oldest, then the shallowest.
-            let age = i32::from((GENERATIONS + generation - data.generation()) % GENERATIONS);
-            let worth = if data.0 == 0 { i32::MIN } else { i32::from(data.depth()) - 8 * age };
+            let worth = data.worth(generation);
             if worth < least {
                 least = worth;
                 victim = entry;
             }
         }
-        let data = Data::new(Hit { mv, ..hit }, generation);
-        victim.check.store(key ^ data.0, Ordering::Relaxed);
-        victim.data.store(data.0, Ordering::Relaxed);
+        victim.set(key, Data::new(Hit { mv, ..hit }, generation));
+    }
+
+    /// Takes in another table's result, under the key of the canonical position. It makes room only where an own result is
+    /// not: a deeper one of the same position stays, and at equal depth only exact replaces a bound; of other positions'
+    /// entries, those of this generation that are deeper stay.
+    pub fn import(&self, entry: &SharedEntry) {
+        let generation = self.generation.load(Ordering::Relaxed);
+        let hit = Hit {
+            mv: entry.mv,
+            score: entry.score,
+            eval: None,
+            depth: entry.depth,
+            bound: entry.bound,
+            imported: true,
+        };
+        let bucket = self.bucket(entry.key);
+        let same = bucket.0.iter().find_map(|place| Some((place, place.get(entry.key)?)));
+        if let Some((place, data)) = same {
+            let known = data.hit().map(|hit| hit.rank());
+            if known < Some(entry.rank()) {
+                place.set(entry.key, Data::new(Hit { mv: hit.mv.or_else(|| data.mv()), ..hit }, generation));
+                self.imports.entries.fetch_add(1, Ordering::Relaxed);
+            }
+            return;
+        }
+        let places =
+            bucket.0.iter().map(|place| (place, Data(place.data.load(Ordering::Relaxed)).worth(generation)));
+        if let Some((place, worth)) = places.min_by_key(|&(_, worth)| worth)
+            && worth <= i32::from(entry.depth)
+        {
+            place.set(entry.key, Data::new(hit, generation));
+            self.imports.entries.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Hit {
+    const fn rank(&self) -> Rank {
+        Rank::of(self.score, self.bound, self.depth)
     }
 }
 
@@ -169,10 +238,24 @@ impl Entry {
     const fn empty() -> Self {
         Self { check: AtomicU64::new(0), data: AtomicU64::new(0) }
     }
+
+    /// What it holds of the position with this key.
+    #[inline(always)]
+    fn get(&self, key: u64) -> Option<Data> {
+        let data = self.data.load(Ordering::Relaxed);
+        let matches = self.check.load(Ordering::Relaxed) ^ data == key && data != 0;
+        matches.then_some(Data(data))
+    }
+
+    #[inline(always)]
+    fn set(&self, key: u64, data: Data) {
+        self.check.store(key ^ data.0, Ordering::Relaxed);
+        self.data.store(data.0, Ordering::Relaxed);
+    }
 }
 
 /// bits 0..16 score, 16..32 evaluation, 32..40 move (0 for none, else index + 1), 40..48 depth, 48..50 bound (never 0 in
-/// a filled entry), 50..56 generation.
+/// a filled entry), 50..56 generation, 56 imported.
 #[derive(Copy, Clone)]
 struct Data(u64);
 
@@ -181,13 +264,15 @@ impl Data {
     #[expect(clippy::cast_sign_loss, reason = "two's complement in a field of its own width")]
     fn new(hit: Hit, generation: u8) -> Self {
         let mv = hit.mv.map_or(0, |mv| mv.index() + 1);
+        let eval = hit.eval.map_or(NO_EVAL, to_i16);
         Self(
             u64::from(to_i16(hit.score) as u16)
-                | u64::from(to_i16(hit.eval) as u16) << 16
+                | u64::from(eval as u16) << 16
                 | u64::from(mv) << 32
                 | u64::from(hit.depth) << 40
                 | (hit.bound as u64) << 48
-                | u64::from(generation) << 50,
+                | u64::from(generation) << 50
+                | u64::from(hit.imported) << 56,
         )
     }
 
@@ -206,6 +291,13 @@ impl Data {
         self.byte(48) >> 2
     }
 
+    /// How much it is worth to keep: the emptiest least, then the oldest, then the shallowest.
+    #[inline(always)]
+    fn worth(self, generation: u8) -> i32 {
+        let age = i32::from((GENERATIONS + generation - self.generation()) % GENERATIONS);
+        if self.0 == 0 { i32::MIN } else { i32::from(self.depth()) - 8 * age }
+    }
+
     #[inline(always)]
     fn mv(self) -> Option<Move> {
         self.byte(32).checked_sub(1).and_then(Move::from_index)
@@ -221,7 +313,14 @@ impl Data {
         };
         let score = i16::from_le_bytes([self.byte(0), self.byte(8)]);
         let eval = i16::from_le_bytes([self.byte(16), self.byte(24)]);
-        Some(Hit { mv: self.mv(), score: score.into(), eval: eval.into(), depth: self.depth(), bound })
+        Some(Hit {
+            mv: self.mv(),
+            score: score.into(),
+            eval: (eval != NO_EVAL).then(|| eval.into()),
+            depth: self.depth(),
+            bound,
+            imported: self.byte(56) != 0,
+        })
     }
 }
 
@@ -264,10 +363,11 @@ fn prefetch(_bucket: &Bucket) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::Color;
     use crate::score::win_in;
 
     fn hit(depth: u8, score: Score, bound: Bound) -> Hit {
-        Hit { mv: Move::from_index(77), score, eval: -123, depth, bound }
+        Hit { mv: Move::from_index(77), score, eval: Some(-123), depth, bound, imported: false }
     }
 
     #[test]
@@ -315,6 +415,53 @@ mod tests {
             Some(8),
             "a shallow bound does not replace a deep one"
         );
+    }
+
+    fn entry(key: u64, depth: u8, score: Score, bound: Bound) -> SharedEntry {
+        SharedEntry { key, turn: Color::White, score, bound, depth, mv: Move::from_index(5) }
+    }
+
+    #[test]
+    fn an_import_replaces_what_is_worth_less_of_the_same_position() {
+        let table = TranspositionTable::new(64).unwrap();
+        let score = || table.probe(1).map(|hit| (hit.score, hit.imported));
+        table.store(1, hit(5, 10, Bound::Lower));
+        table.import(&entry(1, 4, 20, Bound::Exact));
+        assert_eq!(score(), Some((10, false)), "a deeper own one stays");
+        table.import(&entry(1, 5, 30, Bound::Upper));
+        assert_eq!(score(), Some((10, false)), "a bound replaces no bound of the same depth");
+        assert_eq!((table.imported_entries(), table.imported_cutoffs()), (0, 0));
+        table.import(&entry(1, 5, 40, Bound::Exact));
+        assert_eq!(score(), Some((40, true)), "exact replaces a bound");
+        assert_eq!(table.probe(1).map(|hit| hit.eval), Some(None), "nobody sends evaluations");
+        table.import(&SharedEntry { mv: None, ..entry(1, 7, 50, Bound::Lower) });
+        assert_eq!(table.probe(1).map(|hit| (hit.score, hit.mv)), Some((50, Move::from_index(5))));
+        table.import(&entry(1, 2, win_in(6), Bound::Lower));
+        assert_eq!(score(), Some((win_in(6), true)), "a proof is the deepest of all");
+        assert_eq!(table.imported_entries(), 3);
+        table.store(1, hit(9, 60, Bound::Exact));
+        assert_eq!(score(), Some((60, false)), "own results are stored as ever");
+        table.clear();
+        assert_eq!((table.imported_entries(), table.probe(1)), (0, None));
+    }
+
+    #[test]
+    fn an_import_takes_the_room_of_what_is_shallower_or_old() {
+        let table = TranspositionTable::new(64).unwrap();
+        for key in 1..=4 {
+            table.store(key, hit(6, 0, Bound::Exact));
+        }
+        table.import(&entry(5, 5, 0, Bound::Exact));
+        assert_eq!(
+            (table.probe(5), table.imported_entries()),
+            (None, 0),
+            "deeper ones of this generation stay"
+        );
+        table.import(&entry(5, 6, 0, Bound::Exact));
+        assert!(table.probe(5).is_some_and(|hit| hit.imported));
+        table.new_generation();
+        table.import(&entry(6, 0, 0, Bound::Upper));
+        assert!(table.probe(6).is_some_and(|hit| hit.imported), "older ones make room");
     }
 
     #[test]

@@ -7,14 +7,15 @@ use std::time::Duration;
 use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::cat::{self, Reason, Verdict};
 use corridor_shared::job::{
-    Accepted, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent, JobId, JobSpec,
-    JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StateChange, StoppedBy,
+    Accepted, AuditReport, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent, JobId,
+    JobSpec, JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StateChange, StoppedBy,
 };
 use corridor_shared::score::WhiteScore;
+use corridor_shared::search::PruneMode;
 
 use super::merge;
 use super::messages::{Effect, Iteration, Keep, Standing, WatcherId};
-use super::plan::{Plan, RootMove};
+use super::plan::{Manner, Plan, RootMove};
 use super::restore::KeptJob;
 use crate::limits::{DEFAULT_TIME, FIRST_DEPTH_GRACE, UNWATCHED_TIME};
 
@@ -36,6 +37,8 @@ pub(crate) struct Job {
     pub(crate) watchers: BTreeSet<WatcherId>,
     /// Held by a client; the state tells no more than that nothing runs.
     pub(crate) paused: bool,
+    /// Why it ends as soon as its pruned moves are checked.
+    pub(crate) ending: Option<StoppedBy>,
     /// The state that watchers were told last.
     told: Option<JobState>,
     accepted_at: Duration,
@@ -48,6 +51,8 @@ pub(crate) struct Job {
     log: Vec<Arc<EventRecord>>,
     /// Root moves that are not searched unless everything else loses.
     pruned: Vec<RootMove>,
+    /// Pruned moves that turned out better than the best searched one.
+    pub(crate) misses: u32,
     /// There is but one legal move: a shallow search answers.
     forced: bool,
     /// Last completed depth, and its moves, best first.
@@ -63,10 +68,11 @@ impl Job {
         Self {
             id,
             state: JobState::Queued,
-            plan: Plan::new(moves.kept.iter().map(root_move), spec.multipv),
+            plan: Plan::new(spec.position, moves.kept.iter().map(root_move), manner(&spec)),
             nodes: 0,
             watchers: BTreeSet::new(),
             paused: false,
+            ending: None,
             told: None,
             accepted_at: now,
             elapsed_before: Duration::ZERO,
@@ -75,6 +81,7 @@ impl Job {
             unwatched_since: None,
             log: Vec::new(),
             pruned: moves.pruned.iter().map(root_move).collect(),
+            misses: 0,
             forced,
             depth: 0,
             lines: Vec::new(),
@@ -190,7 +197,8 @@ impl Job {
     /// Positions that may still be visited when so many are visited by units that run; no limit holds before the first
     /// depth is complete.
     pub(crate) fn nodes_left(&self, running: u64) -> Option<u64> {
-        let limit = self.spec.limits.nodes.filter(|_| self.depth > 0)?;
+        // A deterministic job ends where an iteration does.
+        let limit = self.spec.limits.nodes.filter(|_| self.depth > 0 && !self.spec.deterministic)?;
         Some(limit.saturating_sub(self.nodes).saturating_sub(running))
     }
 
@@ -234,11 +242,54 @@ impl Job {
             self.emit(JobEvent::Iteration(report), effects);
         }
         self.keep_iteration(now, effects);
+        self.stop_reason()
+    }
+
+    /// Why nothing is searched after the last completed iteration, if that is so.
+    fn stop_reason(&self) -> Option<StoppedBy> {
         let proven = |line: &Line| !matches!(line.score_white, WhiteScore::Cm(_));
         if self.lines.iter().take(self.plan.multipv()).all(proven) {
             return Some(StoppedBy::Proof);
         }
+        let spent =
+            self.spec.limits.nodes.is_some_and(|limit| self.spec.deterministic && self.nodes >= limit);
+        if spent {
+            return Some(StoppedBy::Nodes);
+        }
         (self.depth >= self.last_depth()).then_some(StoppedBy::Depth)
+    }
+
+    /// Begins to check the pruned root moves, if that was asked for and there are any.
+    pub(crate) fn begin_audit(&mut self) -> bool {
+        if self.spec.prune != RootPrune::Audit || self.pruned.is_empty() || self.lines.is_empty() {
+            return false;
+        }
+        self.plan.suspect(std::mem::take(&mut self.pruned));
+        true
+    }
+
+    /// Tells which pruned moves were checked since the last call. Returns whether all are.
+    pub(crate) fn tell_audit(&mut self, effects: &mut Vec<Effect>) -> bool {
+        let turn = self.spec.position.turn();
+        for (root_move, score, miss) in self.plan.audited() {
+            let report = AuditReport {
+                mv: root_move.mv,
+                score_white: WhiteScore::from_engine(score, turn),
+                reason: self.pruned_because(root_move.mv),
+                miss,
+            };
+            self.misses += u32::from(miss);
+            self.emit(JobEvent::Audit(report), effects);
+        }
+        !self.plan.is_audit()
+    }
+
+    /// Name of the rule that pruned a root move.
+    fn pruned_because(&self, mv: Move) -> String {
+        let accepted = self.log.first().map(|record| &record.event);
+        let Some(JobEvent::Accepted(accepted)) = accepted else { return String::new() };
+        let verdict = accepted.pruned.iter().find(|heat| heat.mv == mv);
+        verdict.map(|heat| heat.reason.clone()).unwrap_or_default()
     }
 
     /// The job's last event. Its plan must hold no leases any more.
@@ -292,7 +343,12 @@ impl Job {
     }
 
     fn keep_iteration(&self, now: Duration, effects: &mut Vec<Effect>) {
-        let iteration = Some(Iteration { depth: self.depth, lines: self.lines.clone() });
+        let iteration = Some(Iteration {
+            depth: self.depth,
+            nodes: self.nodes,
+            lines: self.lines.clone(),
+            order: self.plan.order(),
+        });
         let standing = Box::new(Standing { iteration, ..self.standing(now) });
         effects.push(Effect::Keep(Keep::Standing { job: self.id, standing }));
     }
@@ -330,8 +386,9 @@ impl Job {
         }
     }
 
-    /// Goes on with a job that another coordinator has left behind: what is known about it becomes this one's.
-    pub(crate) fn restore(&mut self, kept: KeptJob, now: Duration) {
+    /// Goes on with a job that another coordinator has left behind: what is known about it becomes this one's. Returns why it
+    /// ends now, if its last iteration was complete and only an audit was left.
+    pub(crate) fn restore(&mut self, kept: KeptJob, now: Duration) -> Option<StoppedBy> {
         let KeptJob { standing, events, .. } = kept;
         self.state = standing.state;
         self.paused = standing.paused;
@@ -347,14 +404,42 @@ impl Job {
         } else if !self.spec.detach {
             self.unwatched_since = Some(now);
         }
-        let Some(Iteration { depth, lines }) = standing.iteration else { return };
+        // Without an iteration it begins again, and what was visited for nothing does not count in a deterministic answer.
+        let Some(Iteration { depth, nodes, lines, order }) = standing.iteration else {
+            self.nodes = if self.spec.deterministic { 0 } else { self.nodes };
+            return None;
+        };
+        if self.spec.deterministic {
+            self.nodes = nodes;
+        }
         let kept = |line: &Line| self.plan.candidates().iter().any(|it| it.root_move.mv == line.mv);
         if !lines.iter().all(kept) {
             self.widen();
         }
         self.depth = depth;
-        self.plan.resume(depth, &lines, self.spec.position.turn());
+        self.plan.resume(depth, &lines, &order);
         self.lines = lines;
+        if self.state.is_final() {
+            return None;
+        }
+        let stop = self.stop_reason();
+        match stop {
+            None => self.plan.deepen(),
+            Some(_) => self.forget_audited(),
+        }
+        stop
+    }
+
+    /// What was audited before is not audited again.
+    fn forget_audited(&mut self) {
+        let audits = self.log.iter().filter_map(|record| match &record.event {
+            JobEvent::Audit(report) => Some(report),
+            _ => None,
+        });
+        for report in audits {
+            self.misses += u32::from(report.miss);
+            self.pruned.retain(|root_move| root_move.mv != report.mv);
+        }
     }
 
     pub(crate) fn summary(&self, now: Duration) -> JobSummary {
@@ -381,6 +466,16 @@ pub(crate) enum End {
     Done(StoppedBy),
     /// With a fault.
     Failed(Failure),
+}
+
+/// How a job's units are searched.
+fn manner(spec: &JobSpec) -> Manner {
+    Manner { multipv: spec.multipv, prune: prune_mode(spec), deterministic: spec.deterministic }
+}
+
+/// Which moves are searched inside a job's units.
+pub(crate) fn prune_mode(spec: &JobSpec) -> PruneMode {
+    if spec.prune == RootPrune::None { PruneMode::None } else { PruneMode::Cat }
 }
 
 /// Kept and pruned root moves, hottest first.

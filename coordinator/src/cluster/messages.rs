@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use corridor_shared::board::Move;
 use corridor_shared::job::{
     Attempt, EventRecord, JobId, JobSpec, JobState, JobSummary, Line, Registration, Terms, Unit, UnitId,
     UnitProgress, UnitReport, WhiteWindow, WorkerId, WorkerSummary,
@@ -215,8 +216,12 @@ pub struct Standing {
 pub struct Iteration {
     /// Its depth, in plies.
     pub depth: u8,
+    /// Positions visited since the start of the job, up to its end.
+    pub nodes: u64,
     /// Every searched root move, best first.
     pub lines: Vec<Line>,
+    /// The order in which the next iteration looks at the root moves.
+    pub order: Vec<Move>,
 }
 
 /// An answer.
@@ -250,6 +255,13 @@ pub enum Command {
     },
     /// A unit's result is not wanted any more.
     Cancel {
+        /// The unit.
+        unit: UnitId,
+        /// The attempt.
+        attempt: Attempt,
+    },
+    /// A unit is too large: the worker stops it and says what is done of it.
+    Shed {
         /// The unit.
         unit: UnitId,
         /// The attempt.

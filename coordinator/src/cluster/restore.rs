@@ -10,7 +10,7 @@ use std::time::Duration;
 use corridor_shared::job::{EventRecord, JobId, JobSpec};
 
 use super::Cluster;
-use super::job::Job;
+use super::job::{End, Job};
 use super::messages::{Effect, Keep, Refusal, Standing};
 use crate::limits;
 
@@ -35,14 +35,20 @@ impl Cluster {
         for kept in jobs {
             let id = kept.job;
             let mut job = Job::new(id, kept.spec.clone(), now);
-            job.restore(kept, now);
+            let stop = job.restore(kept, now);
             if job.state.is_final() {
                 self.ended.insert((now, id));
             } else {
                 self.open.insert((Reverse(job.spec.priority), id));
+                self.stale.insert(id);
             }
+            job.ending = stop.filter(|_| job.begin_audit());
+            let over = stop.filter(|_| job.ending.is_none());
             self.last_job = self.last_job.max(id.0);
             self.jobs.insert(id, job);
+            if let Some(stopped_by) = over {
+                self.end_job(now, id, End::Done(stopped_by), effects);
+            }
         }
         self.forget_oldest(effects);
         // Says of each open job why nothing runs yet.
@@ -82,6 +88,7 @@ impl Cluster {
         for (_, id) in &self.open {
             if let Some(job) = self.jobs.get_mut(id) {
                 job.release(now, effects);
+                self.stale.insert(*id);
             }
         }
     }

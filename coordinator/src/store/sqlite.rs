@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use corridor_proto::convert::{
     event_from_bytes, event_kind, event_to_bytes, millis, spec_from_bytes, spec_to_bytes,
 };
+use corridor_shared::board::Move;
 use corridor_shared::job::{ENGINE_EPOCH, EventRecord, JobId, JobSpec, JobState, Line};
 use futures_util::future::BoxFuture;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
@@ -198,8 +199,8 @@ async fn write_all(connection: &mut SqliteConnection, batch: &[Keep]) -> Result<
 
 async fn write_job(connection: &mut SqliteConnection, job: JobId, spec: &JobSpec) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "INSERT INTO job (id, position, spec, traceparent, accepted_unix_ms, state, paused, nodes, elapsed_ms, depth, engine) \
-         VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, $7) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO job (id, position, spec, traceparent, accepted_unix_ms, state, paused, nodes, elapsed_ms, depth, depth_nodes, engine) \
+         VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, 0, $7) ON CONFLICT (id) DO NOTHING",
     )
     .bind(big(job.0))
     .bind(spec.position.to_string())
@@ -240,29 +241,36 @@ async fn write_standing(
         .bind(big(millis(standing.elapsed)))
         .execute(&mut *connection)
         .await?;
-    let Some(Iteration { depth, lines }) = &standing.iteration else { return Ok(()) };
-    sqlx::query("UPDATE job SET depth = $2, engine = $3 WHERE id = $1")
+    let Some(iteration) = &standing.iteration else { return Ok(()) };
+    sqlx::query("UPDATE job SET depth = $2, depth_nodes = $3, engine = $4 WHERE id = $1")
         .bind(big(job.0))
-        .bind(i64::from(*depth))
+        .bind(i64::from(iteration.depth))
+        .bind(big(iteration.nodes))
         .bind(ENGINE_EPOCH)
         .execute(&mut *connection)
         .await?;
-    write_lines(connection, job, lines).await
+    write_lines(connection, job, iteration).await
 }
 
 async fn write_lines(
     connection: &mut SqliteConnection,
     job: JobId,
-    lines: &[Line],
+    iteration: &Iteration,
 ) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM job_line WHERE job = $1").bind(big(job.0)).execute(&mut *connection).await?;
-    let rows: Vec<(i64, LineRow)> = (1..).zip(lines.iter().map(LineRow::new)).collect();
+    let order = &iteration.order;
+    let next_place = |line: &Line| order.iter().position(|&mv| mv == line.mv).unwrap_or(order.len()) + 1;
+    let row = |(place, line)| (place, big(next_place(line)), LineRow::new(line));
+    let rows: Vec<(i64, i64, LineRow)> = (1..).zip(&iteration.lines).map(row).collect();
     for rows in rows.chunks(ROWS) {
         let mut query = QueryBuilder::<Sqlite>::new(
-            "INSERT INTO job_line (job, place, root_move, score_kind, score_white, bound_white, depth, pv, nodes, heat_cm) ",
+            "INSERT INTO job_line (job, place, next_place, root_move, score_kind, score_white, bound_white, depth, pv, nodes, heat_cm) ",
         );
-        query.push_values(rows, |mut row, (place, line)| {
-            row.push_bind(big(job.0)).push_bind(*place).push_bind(line.root_move.clone());
+        query.push_values(rows, |mut row, (place, next_place, line)| {
+            row.push_bind(big(job.0))
+                .push_bind(*place)
+                .push_bind(*next_place)
+                .push_bind(line.root_move.clone());
             row.push_bind(line.score_kind.clone()).push_bind(line.score_white);
             row.push_bind(line.bound_white.clone()).push_bind(line.depth).push_bind(line.pv.clone());
             row.push_bind(line.nodes).push_bind(line.heat_cm);
@@ -330,12 +338,18 @@ async fn load_job(
     let depth: u8 = narrow(number("depth")?, "depth")?;
     // Scores of another engine are worth nothing to this one, unless they are an answer that was given.
     if depth > 0 && (engine == ENGINE_EPOCH || standing.state.is_final()) {
-        standing.iteration = Some(Iteration { depth, lines: load_lines(connection, job).await? });
+        let nodes = narrow(number("depth_nodes")?, "depth_nodes")?;
+        let (lines, order) = load_lines(connection, job).await?;
+        standing.iteration = Some(Iteration { depth, nodes, lines, order });
     }
     Ok(KeptJob { job, spec, standing, events: load_events(connection, job).await? })
 }
 
-async fn load_lines(connection: &mut SqliteConnection, job: JobId) -> Result<Vec<Line>, StoreError> {
+/// Lines, best first, and their moves in the order of the next iteration.
+async fn load_lines(
+    connection: &mut SqliteConnection,
+    job: JobId,
+) -> Result<(Vec<Line>, Vec<Move>), StoreError> {
     let read = |error: sqlx::Error| unreadable(plain(&error));
     let rows = sqlx::query("SELECT * FROM job_line WHERE job = $1 ORDER BY place").bind(big(job.0));
     let rows = rows.fetch_all(connection).await.map_err(read)?;
@@ -352,7 +366,12 @@ async fn load_lines(connection: &mut SqliteConnection, job: JobId) -> Result<Vec
         };
         row.line()
     };
-    rows.iter().map(line).collect()
+    let lines = rows.iter().map(line).collect::<Result<Vec<_>, _>>()?;
+    let place = |row: &SqliteRow| row.try_get::<i64, _>("next_place").map_err(read);
+    let places = rows.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+    let mut order: Vec<(i64, Move)> = places.into_iter().zip(lines.iter().map(|line| line.mv)).collect();
+    order.sort_by_key(|&(place, _)| place);
+    Ok((lines, order.into_iter().map(|(_, mv)| mv).collect()))
 }
 
 async fn load_events(

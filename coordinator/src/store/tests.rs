@@ -47,6 +47,12 @@ fn standing(state: JobState, iteration: Option<Iteration>) -> Box<Standing> {
     Box::new(Standing { state, paused: false, nodes: 77, elapsed: Duration::from_millis(1_234), iteration })
 }
 
+/// One whose successor looks at the worst move first.
+fn iteration(depth: u8, lines: Vec<Line>) -> Iteration {
+    let order = lines.iter().rev().map(|line| line.mv).collect();
+    Iteration { depth, nodes: 55, lines, order }
+}
+
 /// The entries of a job that has had one iteration.
 fn entries(job: JobId) -> Vec<Keep> {
     let lines = vec![line("e8 e3 e7", WhiteScore::Cm(-40)), line("e3h", WhiteScore::BlackWinsIn(12))];
@@ -54,7 +60,7 @@ fn entries(job: JobId) -> Vec<Keep> {
         Keep::Job { job, spec: Box::new(spec()) },
         Keep::Event { job, record: accepted(job) },
         Keep::Event { job, record: state(2, JobState::Running) },
-        Keep::Standing { job, standing: standing(JobState::Running, Some(Iteration { depth: 4, lines })) },
+        Keep::Standing { job, standing: standing(JobState::Running, Some(iteration(4, lines))) },
     ]
 }
 
@@ -100,6 +106,10 @@ async fn what_goes_in_comes_out() {
     assert_eq!((job.job, &job.spec, job.standing.state), (first, &spec(), JobState::Failed));
     assert_eq!((job.standing.nodes, job.standing.elapsed), (77, Duration::from_millis(1_234)));
     let iteration = job.standing.iteration.as_ref().expect("an iteration");
+    assert_eq!(
+        (iteration.nodes, &iteration.order),
+        (55, &vec![iteration.lines[1].mv, iteration.lines[0].mv])
+    );
     let expected = [line("e8 e3 e7", WhiteScore::Cm(-40)), line("e3h", WhiteScore::BlackWinsIn(12))];
     assert_eq!((iteration.depth, iteration.lines.as_slice()), (4, &expected[..]));
     assert_eq!(job.events.iter().map(|record| record.seq).collect::<Vec<_>>(), [1, 2, 3]);
@@ -119,13 +129,13 @@ async fn a_later_iteration_replaces_an_earlier_one() {
     let job = JobId(7);
     store.commit(&entries(job)).await.expect("written");
     let lines = vec![line("e7", WhiteScore::WhiteWinsIn(3))];
-    let later = standing(JobState::Running, Some(Iteration { depth: 5, lines: lines.clone() }));
+    let later = standing(JobState::Running, Some(iteration(5, lines.clone())));
     store.commit(&[Keep::Standing { job, standing: later }]).await.expect("written");
     // Progress alone leaves it alone.
     let progress = Box::new(Standing { paused: true, ..*standing(JobState::Paused, None) });
     store.commit(&[Keep::Standing { job, standing: progress }]).await.expect("written");
     let kept = store.load().await.expect("readable").jobs.remove(0).standing;
-    assert_eq!(kept.iteration, Some(Iteration { depth: 5, lines }));
+    assert_eq!(kept.iteration, Some(iteration(5, lines)));
     assert!(kept.paused && kept.state == JobState::Paused);
 }
 

@@ -12,6 +12,7 @@ use super::{Directive, MAX_PLY, POLL_NODES, PruneMode, SearchHandler, Window};
 use crate::board::{Move, Position};
 use crate::cat::CAT_COLD_CM;
 use crate::eval::{Evaluation, HandMade};
+use crate::exchange::SharedEntry;
 use crate::movegen;
 use crate::score::{Bound, DRAW, INFINITE, MAX_CM, Score, win_in};
 use crate::tt::{Hit, TranspositionTable, score_from_table, score_to_table};
@@ -20,6 +21,8 @@ use crate::tt::{Hit, TranspositionTable, score_from_table, score_to_table};
 const NO_REPETITION: usize = usize::MAX;
 /// Depths up to this are subject to futility.
 const FUTILITY_DEPTH: i32 = 3;
+/// Nodes at least this deep keep a record of the moves that are done, so that the rest can be shed.
+pub(super) const SHED_DEPTH: i32 = 5;
 /// Without the table's move, a node this deep is searched one ply less: the next visit will have one.
 const REDUCE_WITHOUT_MOVE_DEPTH: i32 = 4;
 
@@ -28,8 +31,21 @@ pub struct Searcher {
     pub(super) table: Arc<TranspositionTable>,
     pub(super) history: History,
     pub(super) races: RaceCache,
-    frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame>,
+    /// The deep nodes of the current line, by ply.
+    pub(super) open: Vec<OpenPly>,
     pub(super) evaluation: HandMade,
+}
+
+/// A deep node of the current line whose moves are being tried.
+#[derive(Clone, Default)]
+pub(super) struct OpenPly {
+    /// 0: not open.
+    pub(super) depth: i32,
+    pub(super) current: Option<Move>,
+    /// Moves that are done, with what was found from this node's view; losers only, or the search would have ended
+    /// here, and the exact ones of a PV node.
+    pub(super) done: Vec<(Move, Score, Bound)>,
 }
 
 /// What is known about one ply of the current line.
@@ -102,6 +118,7 @@ impl Searcher {
             history: History::new(),
             races: RaceCache::new(),
             frames: vec![frame; 2 * MAX_PLY],
+            open: vec![OpenPly::default(); 2 * MAX_PLY],
             evaluation: HandMade,
         }
     }
@@ -136,7 +153,7 @@ impl Searcher {
 
 /// Fills the frame below `ply` with the position after a move.
 #[inline]
-fn advance(frames: &mut [Frame], ply: usize, mv: Move) {
+pub(super) fn advance(frames: &mut [Frame], ply: usize, mv: Move) {
     let frame = &frames[ply];
     let position = frame.position.after(mv);
     let routes = frame.routes.after(mv, &position);
@@ -152,13 +169,14 @@ fn advance(frames: &mut [Frame], ply: usize, mv: Move) {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Interrupt {
     Stop,
+    Shed,
     Window(Window),
 }
 
 /// One call of a [`Searcher`].
 pub(super) struct Search<'s> {
     pub(super) searcher: &'s mut Searcher,
-    handler: &'s mut dyn SearchHandler,
+    pub(super) handler: &'s mut dyn SearchHandler,
     pub(super) prune: PruneMode,
     /// Where the line's root stands in the frames.
     root_ply: usize,
@@ -170,6 +188,11 @@ pub(super) struct Search<'s> {
     pub(super) deaf: bool,
     /// The root is a pawn race itself: every value counts its plies exactly.
     exact_races: bool,
+    /// Results for others: from this depth on, and those that wait.
+    pub(super) export_floor: i32,
+    pub(super) exports: Vec<SharedEntry>,
+    /// Nodes this deep look for their mirror image's entry too; beyond all depths while nothing was imported.
+    pub(super) fold_depth: i32,
 }
 
 impl<'s> Search<'s> {
@@ -183,7 +206,7 @@ impl<'s> Search<'s> {
         let node_limit = node_limit.unwrap_or(u64::MAX);
         let next_poll = POLL_NODES.min(node_limit);
         let exact_races = searcher.frames[root_ply].position.in_hand == [0, 0];
-        Self {
+        let mut search = Self {
             searcher,
             handler,
             prune,
@@ -194,7 +217,12 @@ impl<'s> Search<'s> {
             interrupt: None,
             deaf: false,
             exact_races,
-        }
+            export_floor: i32::MAX,
+            exports: Vec::new(),
+            fold_depth: i32::MAX,
+        };
+        search.look_around();
+        search
     }
 
     pub(super) fn handler(&mut self) -> &mut dyn SearchHandler {
@@ -241,10 +269,7 @@ impl<'s> Search<'s> {
     /// The table's key of a ply: what was learned under another prune mode is another position's.
     #[inline(always)]
     pub(super) fn table_key(&self, position: &Position) -> u64 {
-        match self.prune {
-            PruneMode::Cat => position.key(),
-            PruneMode::None => position.key() ^ 0x5bd1_e995_7f4a_7c15,
-        }
+        position.key() ^ self.prune.salt()
     }
 
     /// Plays a move below `ply` and counts the new node.
@@ -262,6 +287,7 @@ impl<'s> Search<'s> {
     #[cold]
     fn poll(&mut self) {
         self.next_poll = (self.nodes + POLL_NODES).min(self.node_limit.max(self.nodes + 1));
+        self.hand_over();
         if self.deaf {
             return;
         }
@@ -272,8 +298,10 @@ impl<'s> Search<'s> {
         match self.handler.poll(self.nodes) {
             Directive::Continue => {}
             Directive::Stop => self.interrupt = Some(Interrupt::Stop),
+            Directive::Shed => self.interrupt = Some(Interrupt::Shed),
             Directive::Window(window) => self.interrupt = Some(Interrupt::Window(window)),
         }
+        self.look_around();
     }
 
     /// The ply of an ancestor with the same position, if there is one.
@@ -341,33 +369,54 @@ impl<'s> Search<'s> {
             return Value::of(alpha);
         }
         let key = self.table_key(position);
-        let hit = self.searcher.table.probe(key);
-        if let Some(hit) = hit {
-            let score = score_from_table(hit.score, height.into());
-            let decides = match hit.bound {
-                Bound::Exact => true,
-                Bound::Lower => score >= beta,
-                Bound::Upper => score <= alpha,
-            };
-            // A proof holds at any depth.
-            let deep = i32::from(hit.depth) >= depth || (score.abs() > MAX_CM);
-            if !PV && deep && decides {
-                return Value::of(score);
-            }
+        let own = self.searcher.table.probe(key);
+        if !PV && let Some(score) = own.and_then(|hit| self.decided(&hit, height, alpha, beta, depth)) {
+            return Value::of(score);
         }
-        let eval = hit.map_or_else(|| self.evaluate(ply), |hit| hit.eval);
-        let table_move = hit
+        let image = if depth >= self.fold_depth { self.probe_image(position) } else { None };
+        if !PV && let Some(score) = image.and_then(|hit| self.decided(&hit, height, alpha, beta, depth)) {
+            return Value::of(score);
+        }
+        let eval = own.and_then(|hit| hit.eval).unwrap_or_else(|| self.evaluate(ply));
+        let table_move = own
             .and_then(|hit| hit.mv)
+            .or_else(|| image.and_then(|hit| hit.mv))
             .filter(|&mv| movegen::is_legal_with(position, mv, || self.frame(ply).routes.cuts()));
         if table_move.is_none() && depth >= REDUCE_WITHOUT_MOVE_DEPTH {
             depth -= 1;
         }
         let mut node = Node::new(alpha, beta, depth, eval);
+        if depth >= SHED_DEPTH {
+            let open = &mut self.searcher.open[ply];
+            open.depth = depth;
+            open.done.clear();
+        }
         self.moves::<PV>(ply, position, table_move, &mut node);
         if !self.interrupted() {
+            self.searcher.open[ply].depth = 0;
             self.store(key, ply, &node);
         }
         Value { score: node.best, repeats: if node.repeats < ply { node.repeats } else { NO_REPETITION } }
+    }
+
+    /// The score of a node whose table entry is deep enough and on the right side of the window.
+    #[inline(always)]
+    fn decided(&self, hit: &Hit, height: u16, alpha: Score, beta: Score, depth: i32) -> Option<Score> {
+        let score = score_from_table(hit.score, height.into());
+        let decides = match hit.bound {
+            Bound::Exact => true,
+            Bound::Lower => score >= beta,
+            Bound::Upper => score <= alpha,
+        };
+        // A proof holds at any depth.
+        let deep = i32::from(hit.depth) >= depth || (score.abs() > MAX_CM);
+        if !(deep && decides) {
+            return None;
+        }
+        if hit.imported {
+            self.searcher.table.count_imported_cutoff();
+        }
+        Some(score)
     }
 
     /// Tries the moves of a node until one cuts. A side that seems lost is given everything legal.
@@ -421,10 +470,17 @@ impl<'s> Search<'s> {
     /// Searches one move. Whether the node is done: a cut, or an interruption.
     fn try_move<const PV: bool>(&mut self, ply: usize, candidate: Candidate, node: &mut Node) -> bool {
         node.count += 1;
+        if node.depth >= SHED_DEPTH {
+            self.searcher.open[ply].current = Some(candidate.mv);
+        }
         self.enter(ply, candidate.mv);
         let value = self.search_child::<PV>(ply, candidate, node);
         if self.interrupted() {
             return true;
+        }
+        if node.depth >= SHED_DEPTH {
+            let bound = Bound::of(value.score, node.alpha, node.beta);
+            self.searcher.open[ply].done.push((candidate.mv, value.score, bound));
         }
         if value.score > node.best {
             node.best = value.score;
@@ -488,7 +544,7 @@ impl<'s> Search<'s> {
     }
 
     #[inline]
-    fn store(&self, key: u64, ply: usize, node: &Node) {
+    fn store(&mut self, key: u64, ply: usize, node: &Node) {
         if node.repeats < ply {
             // True on this path only.
             return;
@@ -496,11 +552,15 @@ impl<'s> Search<'s> {
         let hit = Hit {
             mv: node.best_move,
             score: score_to_table(node.best, self.height(ply).into()),
-            eval: node.eval,
+            eval: Some(node.eval),
             depth: u8::try_from(node.depth.max(0)).unwrap_or(u8::MAX),
             bound: Bound::of(node.best, node.first_alpha, node.beta),
+            imported: false,
         };
         self.searcher.table.store(key, hit);
+        if node.depth >= self.export_floor {
+            self.keep_for_others(ply, &hit);
+        }
     }
 }
 

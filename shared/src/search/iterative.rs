@@ -172,6 +172,7 @@ impl Root<'_> {
                 break;
             }
         }
+        self.search.hand_over();
         SearchReport { last, nodes: self.search.nodes, stopped_by }
     }
 

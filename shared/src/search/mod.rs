@@ -17,14 +17,19 @@ mod quiescence;
 mod race_cache;
 mod reductions;
 mod routes;
+mod sharing;
 mod smp;
+mod split;
 mod unit;
 
 pub use alphabeta::Searcher;
 pub use iterative::{IterationReport, RootLine, SearchReport, StoppedBy};
+pub use reductions::late_move_reduction;
 pub use smp::ThreadPool;
-pub use unit::{UnitOutcome, UnitSpec};
+pub use split::{SplitMove, SplitMoves, split_moves};
+pub use unit::{OpenNode, UnitOutcome, UnitSpec};
 
+use crate::exchange::SharedEntry;
 use crate::score::{INFINITE, Score};
 
 /// The deepest line the search follows below its root, in plies.
@@ -33,6 +38,10 @@ pub const MAX_PLY: usize = 128;
 pub const MAX_DEPTH: u8 = 100;
 /// The handler is asked about every so many nodes.
 pub const POLL_NODES: u64 = 1_000;
+/// Results that wait for the next [`SearchHandler::export`], at most: more than are found between two polls.
+pub const EXPORT_BUFFER: usize = 4_096;
+/// Nodes this deep ask for imported results of their mirror image too; shallower ones are searched sooner than asked for.
+pub const IMPORT_PROBE_DEPTH: u8 = 3;
 
 /// Which moves of a node are searched.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -42,6 +51,17 @@ pub enum PruneMode {
     Cat,
     /// All legal moves.
     None,
+}
+
+impl PruneMode {
+    /// What was learned under another prune mode is another position's: its keys differ by this.
+    #[inline(always)]
+    pub(crate) const fn salt(self) -> u64 {
+        match self {
+            Self::Cat => 0,
+            Self::None => 0x5bd1_e995_7f4a_7c15,
+        }
+    }
 }
 
 /// A window of scores, from the side to move.
@@ -71,6 +91,9 @@ pub enum Directive {
     Continue,
     /// Stop as soon as possible; what is not completed is dropped.
     Stop,
+    /// Stop, and say what is done so far of each deep node on the current line, so that others can do the rest (units
+    /// only; elsewhere the same as `Stop`).
+    Shed,
     /// Go on with another window (units only). What the table learned is kept.
     Window(Window),
 }
@@ -83,6 +106,18 @@ pub trait SearchHandler {
     /// Called when an iteration of [`Searcher::analyze`] is complete. To stop there is to keep its result.
     fn iteration(&mut self, _report: &IterationReport) -> Directive {
         Directive::Continue
+    }
+
+    /// The depth, in plies, from which results are wanted by [`Self::export`]. Asked at the start of a call and after each
+    /// poll; by default none are.
+    fn export_floor(&mut self) -> u8 {
+        u8::MAX
+    }
+
+    /// Takes results for others, at polls (before [`Self::poll`]) and at the end of a call, if there are any: at most
+    /// [`EXPORT_BUFFER`] of them. What it leaves in the list is dropped.
+    fn export(&mut self, entries: &mut Vec<SharedEntry>) {
+        entries.clear();
     }
 }
 

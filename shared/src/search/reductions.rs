@@ -28,7 +28,8 @@ fn base_reduction(depth: usize, number: usize) -> u8 {
 /// Plies by which the move with this number (from 1) is reduced at this depth: at most half the depth, one more for a cold
 /// move, none for the first moves and tactical ones.
 #[inline]
-pub(super) fn late_move_reduction(depth: i32, number: usize, heat_cm: u16, tactical: bool) -> i32 {
+#[must_use]
+pub fn late_move_reduction(depth: i32, number: usize, heat_cm: u16, tactical: bool) -> i32 {
     if tactical || number <= FULL_DEPTH_MOVES || depth < 2 {
         return 0;
     }

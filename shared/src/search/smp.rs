@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{Directive, IterationReport, Limits, SearchHandler, SearchReport, Searcher};
 use crate::board::Position;
+use crate::exchange::SharedEntry;
 use crate::tt::TranspositionTable;
 
 /// Search threads on a shared table.
@@ -90,6 +91,15 @@ impl SearchHandler for Main<'_> {
     fn iteration(&mut self, report: &IterationReport) -> Directive {
         let nodes = report.nodes + self.shared.helper_nodes.load(Ordering::Relaxed);
         self.owner.iteration(&IterationReport { nodes, ..report.clone() })
+    }
+
+    // What helpers find stays in the table.
+    fn export_floor(&mut self) -> u8 {
+        self.owner.export_floor()
+    }
+
+    fn export(&mut self, entries: &mut Vec<SharedEntry>) {
+        self.owner.export(entries);
     }
 }
 
