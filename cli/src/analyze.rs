@@ -7,6 +7,7 @@ pub(crate) mod pictures;
 mod screen;
 pub(crate) mod table;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -19,7 +20,7 @@ use crate::failure::Failure;
 use crate::local_cluster::{Crew, LocalCluster, processors};
 use crate::position_args::PositionArgs;
 use crate::signals::Interrupts;
-use crate::{logging, memory, out, runtime, units};
+use crate::{logging, memory, out, runtime, store, units};
 use pictures::{PictureArgs, Pictures};
 use screen::Screen;
 
@@ -54,6 +55,10 @@ pub(crate) struct Arguments {
           env = "CORRIDOR_COORDINATOR", value_parser = coordinator_url)]
     coordinator: Vec<String>,
 
+    /// Keep the job in this SQLite file; only without --coordinator
+    #[arg(long, value_name = "FILE", conflicts_with = "coordinator", value_parser = store::file)]
+    store: Option<PathBuf>,
+
     /// Let the job go on after this command has ended; only with --coordinator
     #[arg(long, requires = "coordinator")]
     detach: bool,
@@ -71,9 +76,6 @@ struct LaterArgs {
     #[arg(long, hide = true)]
     deterministic: bool,
 
-    #[arg(long, hide = true, value_name = "FILE-or-URL")]
-    store: Option<std::ffi::OsString>,
-
     #[arg(long, hide = true)]
     fresh: bool,
 }
@@ -84,7 +86,6 @@ impl Arguments {
         let later = [
             ("--prune audit", matches!(self.prune, Prune::Audit)),
             ("--deterministic", self.later.deterministic),
-            ("--store", self.later.store.is_some()),
             ("--fresh", self.later.fresh),
         ];
         match later.iter().find(|(_, given)| *given) {
@@ -192,7 +193,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     if arguments.coordinator.is_empty() {
         let crew = arguments.crew.crew()?;
         return runtime::run(async {
-            let cluster = LocalCluster::start(crew).await?;
+            let store = store::open(arguments.store.as_ref()).await?;
+            let cluster = LocalCluster::start(crew, store).await?;
             let client = Client::new(vec![cluster.url()]);
             let analyzed = match client.analyze(&spec).await {
                 Ok(stream) => show(&client, stream, interrupts, interrupt, pictures, json).await,

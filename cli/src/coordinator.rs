@@ -1,6 +1,7 @@
 //! `corridor coordinator`: one part of a real cluster.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -10,13 +11,13 @@ use corridor_coordinator::{Config, Coordinator};
 
 use crate::failure::Failure;
 use crate::signals::Interrupts;
-use crate::{http, listen, logging, out, runtime, units};
+use crate::{http, listen, logging, out, runtime, store, units};
 
 /// What `coordinator` is told.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    pub(crate) listen: ListenArgs,
+    listen: ListenArgs,
 
     /// How long a worker may be silent, or a unit may stand still, before its work is given to others: 100ms to 1h
     /// [default: 10s]
@@ -29,8 +30,8 @@ pub(crate) struct Arguments {
     unit_deaths: u32,
 }
 
-/// Where to listen.
-#[derive(Args, Clone, Copy, Debug)]
+/// Where to listen, and where to keep what must outlive the process.
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ListenArgs {
     /// Where clients and workers connect, IP:PORT; port 0 is any free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4242", env = "CORRIDOR_LISTEN",
@@ -40,6 +41,10 @@ pub(crate) struct ListenArgs {
     /// Where probes find /healthz and /readyz, IP:PORT
     #[arg(long, value_name = "ADDR", env = "CORRIDOR_HTTP", value_parser = listen::address)]
     pub(crate) http: Option<SocketAddr>,
+
+    /// Keep jobs in this SQLite file, and go on with those that are in it; without it they end with the process
+    #[arg(long, value_name = "FILE", env = "CORRIDOR_STORE", value_parser = store::file)]
+    pub(crate) store: Option<PathBuf>,
 }
 
 fn lease(text: &str) -> Result<Duration, String> {
@@ -51,10 +56,13 @@ fn lease(text: &str) -> Result<Duration, String> {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut interrupts = Interrupts::listen_as_server()?;
     logging::start_as_server().map_err(|error| Failure::bad_input(&error))?;
-    let config =
-        Config { lease: arguments.lease.unwrap_or(DEFAULT_LEASE), unit_deaths: arguments.unit_deaths };
+    let config = Config {
+        lease: arguments.lease.unwrap_or(DEFAULT_LEASE),
+        unit_deaths: arguments.unit_deaths,
+        ..Config::default()
+    };
     runtime::run(async {
-        let coordinator = start(arguments.listen, config).await?;
+        let coordinator = start(&arguments.listen, config).await?;
         interrupts.wait().await;
         out::notice("coordinator: stopping");
         coordinator.stop().await;
@@ -63,10 +71,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Takes the ports and starts.
-pub(crate) async fn start(at: ListenArgs, config: Config) -> Result<Coordinator, Failure> {
+pub(crate) async fn start(at: &ListenArgs, config: Config) -> Result<Coordinator, Failure> {
     let listener = listen::bind("--listen", at.listen).await?;
     let probes = listen::bind_if("--http", at.http).await?;
-    let coordinator = Coordinator::serve(listener, config).await.context("start coordinator")?;
+    let store = store::open(at.store.as_ref()).await?;
+    let started = Coordinator::serve_with(listener, config, store).await;
+    let coordinator = started.context("start coordinator")?;
     out::notice(&format!("coordinator: listening on http://{}", coordinator.address()));
     if let Some(probes) = probes {
         let address = probes.local_addr().context("read the address of --http")?;

@@ -3,11 +3,14 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::Context;
+use corridor_coordinator::store::Store;
 use corridor_coordinator::{Config, Coordinator};
 use corridor_worker::{Worker, WorkerConfig, WorkerError};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::client::Client;
 use crate::failure::Failure;
 
 /// What the workers of the process are.
@@ -29,10 +32,16 @@ pub(crate) struct LocalCluster {
 }
 
 impl LocalCluster {
-    /// Starts a coordinator on any free port of the loopback device, and the workers; returns when all are registered.
-    pub(crate) async fn start(crew: Crew) -> Result<Self, Failure> {
-        let coordinator =
-            Coordinator::start(LOOPBACK, Config::default()).await.context("start coordinator")?;
+    /// Starts a coordinator on any free port of the loopback device, and the workers; returns when all are registered. What
+    /// an earlier process has left unfinished in the store is ended with what is known: nobody waits for it.
+    pub(crate) async fn start(crew: Crew, store: Option<Box<dyn Store>>) -> Result<Self, Failure> {
+        let keeps = store.is_some();
+        let listener = TcpListener::bind(LOOPBACK).await.context("listen on the loopback device")?;
+        let started = Coordinator::serve_with(listener, Config::default(), store).await;
+        let coordinator = started.context("start coordinator")?;
+        if keeps {
+            end_leftovers(&Client::new(vec![reachable_url(coordinator.address())])).await?;
+        }
         Self::with_crew(coordinator, crew).await
     }
 
@@ -83,6 +92,13 @@ impl LocalCluster {
         self.workers.wait().await;
         self.coordinator.stop().await;
     }
+}
+
+async fn end_leftovers(client: &Client) -> Result<(), Failure> {
+    for job in client.jobs().await?.iter().filter(|job| !job.state.is_final()) {
+        client.cancel(job.job).await?;
+    }
+    Ok(())
 }
 
 /// The URL under which this machine itself reaches what listens on an address.

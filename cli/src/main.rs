@@ -30,6 +30,7 @@ mod serve;
 mod signals;
 mod simulate;
 mod steer;
+mod store;
 mod uci;
 mod units;
 mod watch;

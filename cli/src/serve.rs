@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     logging::start_as_server().map_err(|error| Failure::bad_input(&error))?;
     let crew = arguments.crew.crew()?;
     runtime::run(async {
-        let coordinator = coordinator::start(arguments.listen, Config::default()).await?;
+        let coordinator = coordinator::start(&arguments.listen, Config::default()).await?;
         let cluster = LocalCluster::with_crew(coordinator, crew).await?;
         out::notice(&format!("serve: {} workers", crew.workers));
         interrupts.wait().await;

@@ -500,6 +500,7 @@ mod tests {
             nodes: 1,
             completed: true,
             search_time: Duration::from_micros(1),
+            open: Vec::new(),
         })
     }
 

@@ -114,6 +114,7 @@ impl World {
             Command::Cancel { unit, attempt } => {
                 assert_eq!(held.remove(&unit).map(|unit| unit.attempt), Some(attempt), "a cancel of nothing");
             }
+            Command::Shed { .. } => {}
             Command::LeaseLost { unit, attempt } => self.lease_lost.push((worker, unit, attempt)),
         }
     }
@@ -234,6 +235,7 @@ impl World {
             nodes: 100,
             completed: true,
             search_time: Duration::from_micros(100),
+            open: Vec::new(),
         }
     }
 
@@ -672,7 +674,9 @@ fn an_idle_worker_takes_over_what_waits_elsewhere() {
     loop {
         let unit = world.running(first).expect("work");
         world.finish(first, &unit);
-        if world.cluster.jobs[&job].plan.next_task(first, false).is_none() && world.held[&first].len() == 2 {
+        if world.cluster.jobs[&job].plan.next_task(first, Class::Needed).is_none()
+            && world.held[&first].len() == 2
+        {
             break;
         }
     }
