@@ -271,6 +271,7 @@ impl Driver {
                 None
             }
             Effect::Send { worker, command } => self.send(worker, command),
+            Effect::Share { .. } => None,
             Effect::Disconnect { worker, reason } => {
                 info!(%worker, %reason, "worker left");
                 self.outboxes.remove(&worker);

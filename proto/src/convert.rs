@@ -704,6 +704,7 @@ pub fn report_to_wire(report: &job::UnitReport) -> v1::UnitResult {
         completed: report.completed,
         search_us: u64::try_from(report.search_time.as_micros()).unwrap_or(u64::MAX),
         open: report.open.iter().map(shed_node_to_wire).collect(),
+        path_dependent: report.path_dependent,
     }
 }
 
@@ -748,5 +749,6 @@ pub fn report_from_wire(result: &v1::UnitResult) -> Converted<job::UnitReport> {
         completed: result.completed,
         search_time: Duration::from_micros(result.search_us),
         open: result.open.iter().map(shed_node_from_wire).collect::<Converted<_>>()?,
+        path_dependent: result.path_dependent,
     })
 }

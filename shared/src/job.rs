@@ -493,6 +493,8 @@ pub struct UnitReport {
     pub completed: bool,
     /// Time on a search thread.
     pub search_time: Duration,
+    /// The score holds on this path only: a repetition of one of its positions is behind it.
+    pub path_dependent: bool,
     /// After a call to shed: the nodes from the path's end downwards that were being searched, so that others can go on.
     pub open: Vec<ShedNode>,
 }

@@ -262,6 +262,7 @@ pub fn search_unit(
         pv: outcome.pv,
         nodes: outcome.nodes,
         completed: outcome.completed,
+        path_dependent: outcome.path_dependent,
         open: shed_nodes(&outcome.open, turn),
         ..unfinished(unit)
     })
@@ -291,6 +292,7 @@ const fn unfinished(unit: &Unit) -> UnitReport {
         nodes: 0,
         completed: false,
         search_time: std::time::Duration::ZERO,
+        path_dependent: false,
         open: Vec::new(),
     }
 }

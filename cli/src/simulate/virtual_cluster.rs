@@ -203,7 +203,16 @@ impl Run {
                         }
                     }
                 }
-                Effect::Answer { .. } | Effect::Disconnect { .. } | Effect::Finish { .. } => {}
+                Effect::Share { entries } if self.world.floor.is_some() => {
+                    for entry in &entries {
+                        self.cache.insert(entry.key, *entry);
+                    }
+                    let entries = Arc::new(entries);
+                    for other in 0..self.stations.len() {
+                        self.agenda.push(at + self.world.round_trip / 2, Happening::Shares(other, Arc::clone(&entries)));
+                    }
+                }
+                Effect::Share { .. } | Effect::Answer { .. } | Effect::Disconnect { .. } | Effect::Finish { .. } => {}
             }
         }
         let wake = self.cluster.next_wake();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     Attempt, EventRecord, JobId, JobSpec, JobSummary, Registration, Terms, Unit, UnitId, UnitProgress,
     UnitReport, WhiteWindow, WorkerId, WorkerSummary,
@@ -127,6 +128,11 @@ pub enum Effect {
         worker: WorkerId,
         /// What.
         command: Command,
+    },
+    /// Results of nodes that no worker searched as a whole, for all workers' tables.
+    Share {
+        /// The results.
+        entries: Vec<SharedEntry>,
     },
     /// End a worker's session.
     Disconnect {

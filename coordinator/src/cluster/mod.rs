@@ -47,6 +47,12 @@ const AHEAD: Duration = Duration::from_millis(2);
 /// Positions per second of a slot before anything was measured.
 const ASSUMED_RATE: u64 = 1_000_000;
 
+/// Knob.
+#[must_use]
+pub fn knob(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
 /// How the cluster behaves.
 #[derive(Copy, Clone, Debug)]
 pub struct Config {
@@ -372,7 +378,13 @@ impl Cluster {
                 self.failures.remove(&report.unit);
                 let Some(job) = self.jobs.get_mut(&lease.unit.job) else { return };
                 job.nodes += report.nodes;
-                let result = plan::Result { score, bound, line: report.pv, nodes: report.nodes };
+                let result = plan::Result {
+                    score,
+                    bound,
+                    line: report.pv,
+                    nodes: report.nodes,
+                    path_dependent: report.path_dependent,
+                };
                 job.plan.record(report.unit, result);
             }
             None if lease.shedding => {
@@ -529,14 +541,14 @@ impl Cluster {
     fn manner_of_splitting(&self, id: JobId) -> (u64, bool) {
         let Some(job) = self.jobs.get(&id) else { return (u64::MAX, false) };
         let rivals = self.open.iter().filter(|(Reverse(priority), _)| *priority == job.spec.priority).count();
-        let slots = self.fleet.slots() / rivals.max(1);
+        let slots = knob("SLOTS", (self.fleet.slots() / rivals.max(1)) as u64) as usize;
         if slots <= 1 || self.config.root_only {
             return (u64::MAX, slots > 1);
         }
         let rate = self.slot_rate();
         let slots = u64::try_from(slots).unwrap_or(u64::MAX);
-        let share = job.plan.estimate() / slots.saturating_mul(UNITS_PER_SLOT);
-        let smallest = rate.saturating_mul(SMALLEST_UNIT_MS) / 1_000;
+        let share = job.plan.estimate() / slots.saturating_mul(knob("UPS", UNITS_PER_SLOT));
+        let smallest = rate.saturating_mul(knob("SMALL", SMALLEST_UNIT_MS)) / 1_000;
         let largest = rate.saturating_mul(LARGEST_UNIT_MS) / 1_000;
         (share.clamp(smallest, largest.max(smallest)), true)
     }
@@ -547,6 +559,10 @@ impl Cluster {
 
     fn adjust(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) {
         let Some(job) = self.jobs.get_mut(&id).filter(|job| job.is_open()) else { return };
+        let entries = job.plan.take_learned();
+        if !entries.is_empty() && !job.spec.deterministic {
+            effects.push(Effect::Share { entries });
+        }
         for (unit, adjustment) in job.plan.adjust() {
             let Some(lease) = self.fleet.lease(unit) else { continue };
             match adjustment {
@@ -744,7 +760,7 @@ impl Cluster {
                 return None;
             }
             let (share, _) = self.manner_of_splitting(lease.unit.job);
-            let micros = share.saturating_mul(SHED_AFTER).saturating_mul(1_000_000) / rate.max(1);
+            let micros = share.saturating_mul(knob("SHED", SHED_AFTER)).saturating_mul(1_000_000) / rate.max(1);
             Some((lease.began_at.saturating_add(Duration::from_micros(micros)), unit))
         };
         self.fleet.leases().filter_map(shed)
