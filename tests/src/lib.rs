@@ -31,7 +31,7 @@ pub const LONG: Duration = Duration::from_secs(60);
 
 /// A coordinator on a free port, with this lease.
 pub async fn coordinator(lease: Duration) -> Coordinator {
-    Coordinator::start(ANY_PORT, Config { lease }).await.expect("a coordinator")
+    Coordinator::start(ANY_PORT, Config { lease, ..Config::default() }).await.expect("a coordinator")
 }
 
 /// The URL of an address.
@@ -57,6 +57,7 @@ pub fn worker_without_waiting(
         name: name.to_owned(),
         slots: 1,
         table_bytes: 4 << 20,
+        exchange: true,
     })
     .expect("a worker");
     let connected = worker.connected();

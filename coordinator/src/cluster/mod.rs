@@ -36,11 +36,13 @@ use plan::{Adjustment, Role, Task};
 pub struct Config {
     /// How long a worker may be silent, or a unit may stand still.
     pub lease: Duration,
+    /// The most entries of the shared cache.
+    pub cache_entries: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { lease: limits::DEFAULT_LEASE }
+        Self { lease: limits::DEFAULT_LEASE, cache_entries: limits::MAX_CACHE_ENTRIES }
     }
 }
 
@@ -574,6 +576,7 @@ impl Cluster {
             prune: if job.spec.prune == RootPrune::None { PruneMode::None } else { PruneMode::Cat },
             traceparent: job.spec.traceparent.clone(),
             speculative: task.role == Role::Guess,
+            seeds: Vec::new(),
         };
         job.plan.granted(task, unit_id, worker);
         job.set_state(JobState::Running, "workers search it", effects);
