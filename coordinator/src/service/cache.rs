@@ -69,7 +69,9 @@ struct Line {
     ready: Arc<Notify>,
     /// Entries that the worker still takes.
     credit: AtomicU32,
-    /// Credit for the worker that is not on its way yet.
+    /// Entries that the worker may still send.
+    allowed: AtomicU32,
+    /// What it has sent, and is not told yet that it may send again.
     owed: AtomicU32,
     /// How the reading half has ended; without a status if in good order.
     end: OnceLock<Option<Status>>,
@@ -84,8 +86,6 @@ impl Line {
     ) -> Result<(), Status> {
         let mut review = tokio::time::interval(REVIEW_TIME);
         review.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // What the worker may still send.
-        let mut allowed = EXCHANGE_CREDIT;
         while !self.peer.is_closed() {
             let message = tokio::select! {
                 message = messages.message() => message?,
@@ -97,7 +97,7 @@ impl Line {
             };
             let Some(message) = message else { return Ok(()) };
             match message.kind {
-                Some(Says::Batch(batch)) => allowed = self.batch(&batch, allowed)?,
+                Some(Says::Batch(batch)) => self.batch(&batch)?,
                 Some(Says::Credit(credit)) => self.credited(credit.entries),
                 Some(Says::Use(used)) => self.cache.used(&self.peer, used.received, used.cutoffs),
                 Some(Says::Hello(_)) => return Err(Status::invalid_argument("kind: a second `hello`")),
@@ -107,28 +107,25 @@ impl Line {
         Ok(())
     }
 
-    /// Takes a batch in. Returns what the worker may still send.
-    fn batch(&self, batch: &v1::CacheBatch, allowed: u32) -> Result<u32, Status> {
+    /// Takes a batch in.
+    fn batch(&self, batch: &v1::CacheBatch) -> Result<(), Status> {
         let entries = batch_from_wire(batch).map_err(|error| match error.field.as_str() {
             "batch" => Status::resource_exhausted(error.to_string()),
             _ => malformed(&error),
         })?;
-        let left = u32::try_from(entries.len()).ok().and_then(|count| allowed.checked_sub(count));
-        let Some(left) = left else {
-            let text = format!(
-                "batch: {} entries are more than the {allowed} left of exchange_credit",
-                entries.len()
-            );
+        let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        // Only this half takes away from it.
+        let allowed = self.allowed.load(Ordering::Relaxed);
+        if count > allowed {
+            let text = format!("batch: {count} entries are more than the {allowed} left of exchange_credit");
             return Err(Status::resource_exhausted(text));
-        };
-        self.cache.offer(self.peer.worker(), &entries);
-        let used = EXCHANGE_CREDIT - left;
-        if used < CREDIT_STEP {
-            return Ok(left);
         }
-        self.owed.fetch_add(used, Ordering::Relaxed);
-        self.ready.notify_one();
-        Ok(EXCHANGE_CREDIT)
+        self.allowed.fetch_sub(count, Ordering::Relaxed);
+        self.cache.offer(self.peer.worker(), &entries);
+        if self.owed.fetch_add(count, Ordering::Relaxed) + count >= CREDIT_STEP {
+            self.ready.notify_one();
+        }
+        Ok(())
     }
 
     fn credited(&self, entries: u32) {
@@ -186,8 +183,11 @@ impl Teller {
     }
 
     fn due(&mut self) -> Option<Told> {
-        let owed = self.line.owed.swap(0, Ordering::Relaxed);
-        if owed > 0 {
+        let owed = self.line.owed.load(Ordering::Relaxed);
+        if owed >= CREDIT_STEP {
+            // Only this half takes away from it.
+            self.line.owed.fetch_sub(owed, Ordering::Relaxed);
+            self.line.allowed.fetch_add(owed, Ordering::Relaxed);
             return Some(Told::Credit(v1::CacheCredit { entries: owed }));
         }
         let wanted = self.line.cache.wanted_from(self.line.peer.worker());
@@ -240,6 +240,7 @@ impl v1::cache_server::Cache for CacheService {
             peer,
             ready,
             credit: AtomicU32::new(0),
+            allowed: AtomicU32::new(0),
             owed: AtomicU32::new(EXCHANGE_CREDIT),
             end: OnceLock::new(),
         });
@@ -274,4 +275,49 @@ async fn listen(
     }
     line.cache.leave(&line.peer);
     line.ready.notify_one();
+}
+
+#[cfg(test)]
+mod tests {
+    use corridor_shared::Color;
+    use corridor_shared::exchange::SharedEntry;
+    use corridor_shared::score::Bound;
+
+    use super::*;
+
+    /// What is sent must have been allowed, and what was taken is allowed again in steps.
+    #[test]
+    fn more_than_the_credit_is_refused_by_name() {
+        let cache = Arc::new(SharedCache::new(100_000));
+        cache.admit(WorkerId(1));
+        let peer = cache.join(WorkerId(1), std::time::Duration::ZERO, || ()).expect("a session");
+        let line = Arc::new(Line {
+            cache,
+            peer,
+            ready: Arc::new(Notify::new()),
+            credit: AtomicU32::new(0),
+            allowed: AtomicU32::new(0),
+            owed: AtomicU32::new(EXCHANGE_CREDIT),
+            end: OnceLock::new(),
+        });
+        let gone = CancellationToken::new().drop_guard();
+        let mut teller =
+            Teller { line: Arc::clone(&line), told_floor: None, flush_at: None, over: false, _gone: gone };
+        let entry =
+            |key| SharedEntry { key, turn: Color::White, score: 0, bound: Bound::Exact, depth: 9, mv: None };
+        let batch = batch_to_wire(&(0..256).map(entry).collect::<Vec<_>>());
+        let allowed = |kind| matches!(kind, Some(Told::Credit(credit)) if credit.entries >= CREDIT_STEP);
+
+        assert_eq!(line.batch(&batch).expect_err("too early").code(), tonic::Code::ResourceExhausted);
+        assert!(allowed(teller.due()));
+        assert!(matches!(teller.due(), Some(Told::Floor(_))));
+        for _ in 0..EXCHANGE_CREDIT / 256 {
+            line.batch(&batch).expect("allowed");
+        }
+        let refused = line.batch(&batch).expect_err("too much");
+        assert_eq!(refused.message(), "batch: 256 entries are more than the 0 left of exchange_credit");
+        assert!(allowed(teller.due()));
+        assert_eq!(teller.due(), None);
+        line.batch(&batch).expect("allowed again");
+    }
 }
