@@ -437,12 +437,22 @@ async fn a_slow_worker_delays_neither_others_nor_heartbeats() {
     receiver.allow(u32::MAX).await;
 
     let total = 200_000;
-    let receiving = tokio::spawn(async move { receiver.entries(total).await.len() });
+    let (progress, mut received) = tokio::sync::watch::channel(0);
+    let receiving = tokio::spawn(async move {
+        let mut count = 0;
+        while count < total {
+            count += receiver.entries(1).await.len();
+            progress.send_replace(count);
+        }
+        count
+    });
     // In step with the quick one, so that its own queue is never full.
     let sending = tokio::spawn(async move {
-        for start in (0..).step_by(1_000).take(total / 1_000) {
+        for start in (0..total).step_by(1_000) {
+            let near = received.wait_for(|&received| received + 2_000 >= start).await.map(|_| ());
+            near.expect("the quick one reads on");
+            let start = u64::try_from(start).expect("few");
             sender.offer(&many(start..start + 1_000, 9)).await;
-            tokio::time::sleep(Duration::from_millis(4)).await;
         }
         sender
     });
