@@ -36,7 +36,7 @@ pub struct CacheCounts {
     pub peers: u64,
     /// Entries that workers have offered.
     pub offered: u64,
-    /// Of these, new or better ones.
+    /// Of these, new or better ones that it has kept.
     pub accepted: u64,
     /// Entries handed to workers.
     pub sent: u64,
@@ -176,28 +176,35 @@ impl SharedCache {
         });
     }
 
-    /// Takes in what a worker has found, and lets what is new or better wait for the others. Returns how many those are.
+    /// Takes in what a worker has found, and lets what is news wait for the others. Returns how many new or better entries it
+    /// has kept.
     pub fn offer(&self, from: WorkerId, entries: &[SharedEntry]) -> usize {
         let origin = origin(from);
-        let accepted: Vec<SharedEntry> = entries
-            .iter()
-            .filter(|entry| matches!(self.entries.offer(entry, origin), Offered::New | Offered::Better))
-            .copied()
-            .collect();
+        let mut accepted = 0;
+        let mut news = Vec::with_capacity(entries.len());
+        for entry in entries {
+            match self.entries.offer(entry, origin) {
+                Offered::Known => continue,
+                Offered::New | Offered::Better => accepted += 1,
+                // No reason to withhold it from those who work on the same position now.
+                Offered::NoRoom => {}
+            }
+            news.push(*entry);
+        }
         let dropped = self.with_peers(|peers| {
             if let Some(Some(sender)) = peers.by_worker.get(&from) {
                 sender.sent_by_it(entries);
             }
             let others = peers.peers().filter(|peer| peer.worker() != from);
-            others.map(|peer| peer.push(&accepted)).sum()
+            others.map(|peer| peer.push(&news)).sum()
         });
         let count = |counter: &AtomicU64, by: usize| {
             counter.fetch_add(u64::try_from(by).unwrap_or(u64::MAX), Ordering::Relaxed)
         };
         count(&self.counters.offered, entries.len());
-        count(&self.counters.accepted, accepted.len());
+        count(&self.counters.accepted, accepted);
         self.counters.dropped.fetch_add(dropped, Ordering::Relaxed);
-        accepted.len()
+        accepted
     }
 
     /// Takes at most so many entries that wait for a worker, the deepest first. They count as sent.

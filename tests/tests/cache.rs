@@ -385,9 +385,9 @@ async fn who_says_nothing_is_told_so_and_holds_up_nobody() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     let started = Instant::now();
     coordinator.stop().await;
-    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     let status = joined.end().await;
-    assert!(status.message().contains("shutting down") || status.code() == Code::Unknown, "{status:?}");
+    assert!(status.message().contains("shutting down"), "{status:?}");
     assert!(waiting.await.expect("no panic").is_err());
 }
 

@@ -11,7 +11,9 @@ use corridor_shared::score::{Bound, Score};
 use dashmap::DashMap;
 
 /// Entries of a full shard that are looked at when one must go.
-const SAMPLE: usize = 5;
+const SAMPLE: usize = 8;
+/// All entries of a shard are looked at so often in a round: it is over when half as many new ones have come as it holds.
+const LOOKS_A_ROUND: u8 = 4;
 /// Shards of a large map; a power of two.
 const MOST_SHARDS: usize = 64;
 /// A shard of a smaller map has at least so many entries.
@@ -46,22 +48,19 @@ struct Packed {
     flags: u8,
     /// 0 for none, else the index + 1.
     mv: u8,
-    /// The round of the shard in which it was stored.
-    round: u8,
     origin: u16,
 }
 
 const _: () = assert!(size_of::<(u64, Packed)>() == 16);
 
 impl Packed {
-    fn new(entry: &SharedEntry, origin: u16, round: u8) -> Self {
+    fn new(entry: &SharedEntry, origin: u16) -> Self {
         let clamped = entry.score.clamp(i16::MIN.into(), i16::MAX.into());
         Self {
             score: i16::try_from(clamped).unwrap_or_default(),
             depth: entry.depth,
             flags: u8::from(entry.turn == Color::Black) | (entry.bound as u8) << 1,
             mv: entry.mv.map_or(0, |mv| mv.index() + 1),
-            round,
             origin,
         }
     }
@@ -81,7 +80,18 @@ impl Packed {
             mv: self.mv.checked_sub(1).and_then(Move::from_index),
         }
     }
+}
 
+/// What is noted of an entry beside the map, so that the least of many is found without asking it.
+#[derive(Copy, Clone)]
+struct Mark {
+    /// Its depth when that was last looked up; it may have grown.
+    depth: u8,
+    /// The shard's round then.
+    round: u8,
+}
+
+impl Mark {
     /// Depth, less a ply for each round that it has survived: the deep ones of a job that is long over go too.
     fn worth(self, round: u8) -> i32 {
         i32::from(self.depth) - i32::from(round.wrapping_sub(self.round))
@@ -91,8 +101,38 @@ impl Packed {
 /// The keys of one shard, in no particular order, and how far the look-out for what must go has come.
 struct Shard {
     keys: Vec<u64>,
+    marks: Vec<Mark>,
     next: usize,
+    looks: u8,
     round: u8,
+}
+
+impl Shard {
+    fn with_room(entries: usize) -> Self {
+        let (keys, marks) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        Self { keys, marks, next: 0, looks: 0, round: 0 }
+    }
+
+    fn mark(&self, depth: u8) -> Mark {
+        Mark { depth, round: self.round }
+    }
+
+    /// The places of the next few entries.
+    fn sample(&mut self) -> [usize; SAMPLE] {
+        std::array::from_fn(|_| {
+            let place = self.next;
+            self.next += 1;
+            if self.next >= self.keys.len() {
+                self.next = 0;
+                self.looks += 1;
+            }
+            if self.looks == LOOKS_A_ROUND {
+                self.looks = 0;
+                self.round = self.round.wrapping_add(1);
+            }
+            place
+        })
+    }
 }
 
 /// What became of an offered entry.
@@ -129,9 +169,10 @@ impl Entries {
         let room = 2 * shard_limit * shards;
         let map =
             DashMap::with_capacity_and_hasher_and_shard_amount(room, BuildHasherDefault::default(), shards);
-        let shard = || Mutex::new(Shard { keys: Vec::with_capacity(shard_limit), next: 0, round: 0 });
         let slots = map.capacity() / 7 * 8;
-        let bytes = slots * (size_of::<(u64, Packed)>() + 1) + shards * shard_limit * size_of::<u64>();
+        let beside = size_of::<u64>() + size_of::<Mark>();
+        let bytes = slots * (size_of::<(u64, Packed)>() + 1) + shards * shard_limit * beside;
+        let shard = || Mutex::new(Shard::with_room(shard_limit));
         let shards = std::iter::repeat_with(shard).take(shards).collect();
         Self { map, shards, shard_limit, len: AtomicUsize::new(0), bytes }
     }
@@ -145,7 +186,7 @@ impl Entries {
         self.len.load(Ordering::Relaxed)
     }
 
-    /// The memory that it takes when it is full, in bytes: the map's slots with their control bytes, and the keys.
+    /// The memory that it takes when it is full, in bytes: the map's slots with their control bytes, and what is beside it.
     pub(super) const fn bytes(&self) -> usize {
         self.bytes
     }
@@ -162,51 +203,53 @@ impl Entries {
         let shard = &self.shards[self.map.determine_shard(self.map.hash_usize(&key))];
         // Nothing panics under this lock, and what it guards are plain values.
         let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(better) = self.update(entry, origin, shard.round) {
+        if let Some(better) = self.update(entry, origin) {
             return if better { Offered::Better } else { Offered::Known };
         }
+        let mark = shard.mark(entry.depth);
         if shard.keys.len() < self.shard_limit {
             shard.keys.push(key);
+            shard.marks.push(mark);
             self.len.fetch_add(1, Ordering::Relaxed);
+        } else if let Some(place) = self.make_room(&mut shard, entry.depth) {
+            shard.keys[place] = key;
+            shard.marks[place] = mark;
         } else {
-            let (place, worth) = self.least(&mut shard);
-            if i32::from(entry.depth) < worth {
-                return Offered::NoRoom;
-            }
-            let gone = std::mem::replace(&mut shard.keys[place], key);
-            self.map.remove(&gone);
+            return Offered::NoRoom;
         }
-        self.map.insert(key, Packed::new(entry, origin, shard.round));
+        self.map.insert(key, Packed::new(entry, origin));
         Offered::New
     }
 
     /// Replaces what is known of the same position, if that is worth less; `None` if nothing is known.
-    fn update(&self, entry: &SharedEntry, origin: u16, round: u8) -> Option<bool> {
+    fn update(&self, entry: &SharedEntry, origin: u16) -> Option<bool> {
         let mut known = self.map.get_mut(&entry.key)?;
         let old = known.entry(entry.key);
         let better = old.rank() < entry.rank();
         if better {
-            *known = Packed::new(&SharedEntry { mv: entry.mv.or(old.mv), ..*entry }, origin, round);
+            *known = Packed::new(&SharedEntry { mv: entry.mv.or(old.mv), ..*entry }, origin);
         }
         Some(better)
     }
 
-    /// The place of the shallowest and oldest of the next few entries of a full shard, and its worth.
-    fn least(&self, shard: &mut Shard) -> (usize, i32) {
-        let mut least = (shard.next, i32::MAX);
-        for _ in 0..SAMPLE.min(shard.keys.len()) {
-            let worth =
-                self.map.get(&shard.keys[shard.next]).map_or(i32::MIN, |packed| packed.worth(shard.round));
-            if worth < least.1 {
-                least = (shard.next, worth);
+    /// Removes the shallowest and oldest of the next few entries of a full shard, and returns its place; `None` if all of
+    /// them are worth more than what is `depth` deep.
+    fn make_room(&self, shard: &mut Shard, depth: u8) -> Option<usize> {
+        let sample = shard.sample();
+        loop {
+            let worth = |place: usize| shard.marks[place].worth(shard.round);
+            let place = sample.into_iter().min_by_key(|&place| worth(place))?;
+            if worth(place) > i32::from(depth) {
+                return None;
             }
-            shard.next += 1;
-            if shard.next == shard.keys.len() {
-                shard.next = 0;
-                shard.round = shard.round.wrapping_add(1);
+            let noted = shard.marks[place].depth;
+            if self.map.remove_if(&shard.keys[place], |_, packed| packed.depth <= noted).is_some() {
+                return Some(place);
             }
+            // It has become deeper since: it is judged anew, and in the end one goes or all are deeper.
+            let known = self.map.get(&shard.keys[place]).map(|packed| packed.depth)?;
+            shard.marks[place] = shard.mark(known);
         }
-        least
     }
 }
 
@@ -272,14 +315,14 @@ mod tests {
             entries.offer(&entry(key(offered), 3, Bound::Exact), 0);
             offered += 1;
         }
-        // Five are looked at for each offer: 410 offers are a round, after which all count a ply less.
-        assert!((10_000 + 200..10_000 + 3_000).contains(&offered), "{offered}");
+        // 1,024 offers are a round, after which all count a ply less.
+        assert!((10_000 + 2_000..10_000 + 8_000).contains(&offered), "{offered}");
     }
 
     #[test]
     fn the_map_never_grows() {
         let entries = Entries::new(7_168);
-        assert_eq!(entries.bytes(), 16_384 * 17 + 7_168 * 8);
+        assert_eq!(entries.bytes(), 16_384 * 17 + 7_168 * 10);
         let room = entries.map.capacity();
         for number in 0..200_000 {
             entries.offer(&entry(key(number), u8::try_from(number % 13).unwrap(), Bound::Exact), 0);

@@ -46,6 +46,10 @@ impl CacheService {
     }
 }
 
+fn shutting_down() -> Status {
+    Status::unavailable("the coordinator is shutting down")
+}
+
 /// What a new exchange says first.
 async fn hello(messages: &mut Streaming<v1::ExchangeRequest>) -> Result<v1::ExchangeHello, Status> {
     let first = tokio::time::timeout(HELLO_TIME, messages.message());
@@ -228,7 +232,11 @@ impl v1::cache_server::Cache for CacheService {
         request: Request<Streaming<v1::ExchangeRequest>>,
     ) -> Result<Response<Answers>, Status> {
         let mut messages = request.into_inner();
-        let worker = WorkerId(hello(&mut messages).await?.worker);
+        let hello = tokio::select! {
+            () = self.stop.cancelled() => return Err(shutting_down()),
+            hello = hello(&mut messages) => hello?,
+        };
+        let worker = WorkerId(hello.worker);
         let ready = Arc::new(Notify::new());
         let wake = Arc::clone(&ready);
         let peer = self
@@ -264,7 +272,7 @@ async fn listen(
     gone: CancellationToken,
 ) {
     let end = tokio::select! {
-        () = stop.cancelled() => Some(Status::unavailable("the coordinator is shutting down")),
+        () = stop.cancelled() => Some(shutting_down()),
         () = gone.cancelled() => None,
         read = line.read(messages, started) => read.err(),
     };
