@@ -9,16 +9,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use corridor_shared::job::{EventRecord, JobId, JobSpec, Registration, Terms, WorkerId};
+use corridor_shared::exchange::shared_key;
+use corridor_shared::job::{EventRecord, JobId, JobSpec, Registration, Terms, Unit, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
+use crate::cache::SharedCache;
 use crate::cluster::{
     Answer, Cluster, Command, Config, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays,
 };
-use crate::limits::{MAILBOX, WATCHER_BACKLOG, WORKER_OUTBOX};
+use crate::limits::{MAILBOX, MAX_SEEDS, WATCHER_BACKLOG, WORKER_OUTBOX};
 
 /// Watchers that have silently left are noticed this often.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -78,6 +80,7 @@ pub struct Handle {
     mailbox: mpsc::Sender<Message>,
     last_watcher: Arc<AtomicU64>,
     last_worker: Arc<AtomicU64>,
+    cache: Arc<SharedCache>,
 }
 
 impl std::fmt::Debug for Message {
@@ -94,6 +97,12 @@ impl std::fmt::Debug for Message {
 impl Handle {
     async fn send(&self, message: Message) -> Result<(), AskError> {
         self.mailbox.send(message).await.map_err(|_| AskError::Closed)
+    }
+
+    /// What the workers share.
+    #[must_use]
+    pub const fn cache(&self) -> &Arc<SharedCache> {
+        &self.cache
     }
 
     /// Asks and waits for the answer.
@@ -165,6 +174,7 @@ impl Handle {
 #[must_use]
 pub fn new(config: Config) -> (Driver, Handle) {
     let (mailbox, messages) = mpsc::channel(MAILBOX);
+    let cache = Arc::new(SharedCache::new(config.cache_entries));
     let driver = Driver {
         cluster: Cluster::new(config),
         messages,
@@ -174,11 +184,13 @@ pub fn new(config: Config) -> (Driver, Handle) {
         outboxes: BTreeMap::new(),
         watchers: BTreeMap::new(),
         effects: Vec::new(),
+        cache: Arc::clone(&cache),
     };
     let handle = Handle {
         mailbox,
         last_watcher: Arc::new(AtomicU64::new(0)),
         last_worker: Arc::new(AtomicU64::new(0)),
+        cache,
     };
     (driver, handle)
 }
@@ -193,6 +205,7 @@ pub struct Driver {
     outboxes: BTreeMap<WorkerId, mpsc::Sender<Command>>,
     watchers: BTreeMap<WatcherId, WatcherSink>,
     effects: Vec<Effect>,
+    cache: Arc<SharedCache>,
 }
 
 impl Driver {
@@ -264,6 +277,9 @@ impl Driver {
     fn carry_out(&mut self, effect: Effect) -> Option<Event> {
         match effect {
             Effect::Answer { ticket, answer } => {
+                if let Ok(Answer::Terms(terms)) = &answer {
+                    self.cache.admit(terms.worker);
+                }
                 if let Some(asker) = self.tickets.remove(&ticket) {
                     // Whoever asked may have left.
                     let _ = asker.send(answer);
@@ -275,6 +291,7 @@ impl Driver {
             Effect::Disconnect { worker, reason } => {
                 info!(%worker, %reason, "worker left");
                 self.outboxes.remove(&worker);
+                self.cache.dismiss(worker);
                 None
             }
             Effect::Deliver { watcher, records } => self.deliver(watcher, records),
@@ -285,7 +302,12 @@ impl Driver {
         }
     }
 
-    fn send(&mut self, worker: WorkerId, command: Command) -> Option<Event> {
+    fn send(&mut self, worker: WorkerId, mut command: Command) -> Option<Event> {
+        if let Command::Grant(unit) = &mut command
+            && !unit.deterministic
+        {
+            unit.seeds = self.cache.seeds(worker, line_keys(unit), MAX_SEEDS);
+        }
         let fault = self.outboxes.get(&worker)?.try_send(command).err()?;
         let reason = match fault {
             mpsc::error::TrySendError::Full(_) => format!("worker_outbox {WORKER_OUTBOX} is full"),
@@ -323,6 +345,21 @@ impl Driver {
             self.step(Event::Worker { worker, says: WorkerSays::Gone { reason } });
         }
     }
+}
+
+/// The shared keys of a unit's position and of the play that is expected from there, as far as it is legal.
+fn line_keys(unit: &Unit) -> Vec<u64> {
+    let mut position = unit.root;
+    for &mv in &unit.path {
+        position = position.after(mv);
+    }
+    let mut keys = vec![shared_key(&position, unit.prune)];
+    for &mv in &unit.pv_hint {
+        let Ok(next) = position.play(mv) else { break };
+        position = next;
+        keys.push(shared_key(&position, unit.prune));
+    }
+    keys
 }
 
 #[cfg(test)]

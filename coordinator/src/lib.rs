@@ -1,8 +1,9 @@
 //! The coordinator: takes jobs, cuts them into units of search, leases these to workers and streams what comes back.
 //!
-//! [`cluster`] decides and is pure; [`driver`] owns it and carries out what it says; [`service`] translates;
-//! [`server`] puts it all on a listener.
+//! [`cluster`] decides and is pure; [`driver`] owns it and carries out what it says; [`cache`] is what workers share of
+//! their tables; [`service`] translates; [`server`] puts it all on a listener.
 
+pub mod cache;
 pub mod cluster;
 pub mod driver;
 pub mod limits;

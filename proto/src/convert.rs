@@ -15,6 +15,10 @@ use corridor_shared::search::PruneMode;
 use crate::limits::MAX_PLIES;
 use crate::v1;
 
+mod cache;
+
+pub use cache::{batch_from_wire, batch_to_wire, entry_from_wire, entry_to_wire};
+
 /// Why a message was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {fault}")]
@@ -29,6 +33,11 @@ impl ConvertError {
     /// An error at a field.
     pub fn new(field: impl Into<String>, fault: impl Display) -> Self {
         Self { field: field.into(), fault: fault.to_string() }
+    }
+
+    /// The same error of a message that lies below a field.
+    fn below(self, parent: &str) -> Self {
+        Self { field: format!("{parent}.{}", self.field), ..self }
     }
 }
 
@@ -644,6 +653,7 @@ pub fn unit_to_wire(unit: &job::Unit) -> v1::Unit {
         prune: prune_to_wire(unit.prune).into(),
         traceparent: unit.traceparent.as_deref().unwrap_or_default().to_owned(),
         speculative: unit.speculative,
+        seeds: unit.seeds.iter().map(entry_to_wire).collect(),
     }
 }
 
@@ -666,6 +676,7 @@ pub fn unit_from_wire(unit: v1::Unit) -> Converted<job::Unit> {
         prune: prune_from_wire(unit.prune, "unit.prune")?,
         traceparent: (!unit.traceparent.is_empty()).then(|| unit.traceparent.into()),
         speculative: unit.speculative,
+        seeds: cache::seeds_from_wire(&unit.seeds)?,
     })
 }
 

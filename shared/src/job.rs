@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::board::{Color, Move, Position};
+use crate::exchange::SharedEntry;
 use crate::score::{Bound, INFINITE, Score, WIN, WhiteScore};
 pub use crate::search::MAX_DEPTH;
 use crate::search::{PruneMode, Window};
@@ -455,6 +456,8 @@ pub struct Unit {
     pub traceparent: Option<Arc<str>>,
     /// Handed out early, on a guess.
     pub speculative: bool,
+    /// What the cluster knows about the path's end and its expected play; none for a deterministic unit.
+    pub seeds: Vec<SharedEntry>,
 }
 
 impl Unit {

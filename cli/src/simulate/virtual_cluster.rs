@@ -137,7 +137,8 @@ pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationErro
         });
     }
     // Nobody is lost here, so no heartbeats are sent.
-    let config = Config { lease: Duration::from_secs(1_000_000), root_only: world.root_only };
+    let config =
+        Config { lease: Duration::from_secs(1_000_000), root_only: world.root_only, ..Config::default() };
     let mut run = Run {
         world,
         cluster: Cluster::new(config),

@@ -60,11 +60,17 @@ pub struct Config {
     pub lease: Duration,
     /// Split at the root and nowhere else, for comparison.
     pub root_only: bool,
+    /// The most entries of the shared cache.
+    pub cache_entries: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { lease: limits::DEFAULT_LEASE, root_only: false }
+        Self {
+            lease: limits::DEFAULT_LEASE,
+            root_only: false,
+            cache_entries: limits::MAX_CACHE_ENTRIES,
+        }
     }
 }
 
@@ -721,6 +727,7 @@ impl Cluster {
             prune: job::prune_mode(&job.spec),
             traceparent: job.spec.traceparent.clone(),
             speculative: task.class > Class::Likely,
+            seeds: Vec::new(),
         };
         unit.window = merge::window_at_end(task.window, unit.turn(), unit.path.len());
         job.plan.granted(task, unit_id, worker);

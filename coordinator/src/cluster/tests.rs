@@ -58,7 +58,7 @@ struct World {
 impl World {
     fn new() -> Self {
         Self {
-            cluster: Cluster::new(Config { lease: LEASE }),
+            cluster: Cluster::new(Config { lease: LEASE, ..Config::default() }),
             now: Duration::ZERO,
             held: BTreeMap::new(),
             windows: BTreeMap::new(),
@@ -290,6 +290,7 @@ fn best_score(done: &DoneReport, depth: u8) -> Score {
             prune: corridor_shared::search::PruneMode::Cat,
             traceparent: None,
             speculative: false,
+            seeds: Vec::new(),
         })
     };
     done.lines.iter().map(|line| score(line.mv)).max().expect("lines")
