@@ -46,9 +46,12 @@ pub(crate) struct Arguments {
     /// Split at the root only
     #[arg(long)]
     root_only: bool,
-    /// Exchange floor
+    /// Without the shared cache
     #[arg(long)]
-    floor: Option<u8>,
+    no_exchange: bool,
+    /// Entries of the shared cache that the coordinator sends in a second
+    #[arg(long, default_value_t = 1_000_000)]
+    exchange_rate: u64,
     /// Max positions
     #[arg(long, default_value_t = 1000)]
     first: usize,
@@ -137,19 +140,19 @@ pub(crate) fn run(arguments: &Arguments, _json: bool) -> Result<(), Failure> {
                             nodes_per_second: 1_000_000,
                             table_bytes: bytes,
                             root_only: arguments.root_only,
-                            floor: arguments.floor,
+                            exchange_rate: (!arguments.no_exchange).then_some(arguments.exchange_rate),
                         };
                         let started = std::time::Instant::now();
                         let outcome = virtual_cluster::run(spec(*position, bare.depth), world).expect("an outcome");
                         let total = outcome.time.as_secs_f64() * workers as f64;
                         eprintln!(
-                            "  {index} w {workers} speedup {:.2} overhead {:.3} idle {:.3} comm {:.3} messages {} units {} off {} shared {} time {:.2} real {:.1} score {:?} best {:?}",
+                            "  {index} w {workers} speedup {:.2} overhead {:.3} idle {:.3} comm {:.3} messages {} units {} exchanged {} {} {} {} time {:.2} real {:.1} score {:?} best {:?}",
                             bare.nodes as f64 / 1e6 / outcome.time.as_secs_f64(),
                             outcome.nodes as f64 / bare.nodes as f64 - 1.0,
                             outcome.idle.as_secs_f64() / total,
                             outcome.communication.as_secs_f64() / total,
                             outcome.messages,
-                            outcome.spans.len(), outcome.offered, outcome.shared,
+                            outcome.spans.len(), outcome.exchanged.offered, outcome.exchanged.accepted, outcome.exchanged.sent, outcome.exchanged.dropped,
                             outcome.time.as_secs_f64(),
                             started.elapsed().as_secs_f64(),
                             outcome.done.score_white, outcome.done.best_move,

@@ -46,6 +46,8 @@ pub(super) struct VirtualWorker {
     thread: Option<JoinHandle<()>>,
     outbox: Arc<Mutex<Vec<SharedEntry>>>,
     pub(super) table: Arc<TranspositionTable>,
+    /// The depth from which its results are wanted by others.
+    floor: Arc<AtomicU8>,
     /// The first one runs, the others wait.
     pub(super) queue: VecDeque<Held>,
 }
@@ -95,16 +97,28 @@ impl VirtualWorker {
     ///
     /// # Errors
     /// The system gives no thread.
-    pub(super) fn start(table: Arc<TranspositionTable>, floor: Arc<AtomicU8>) -> std::io::Result<Self> {
+    pub(super) fn start(table: Arc<TranspositionTable>) -> std::io::Result<Self> {
         let (orders, receiver) = channel();
         let (sender, stands) = channel();
         let outbox = Arc::new(Mutex::new(Vec::new()));
-        let paced = Paced { orders: receiver, stands: sender, outbox: Arc::clone(&outbox), floor };
+        let floor = Arc::new(AtomicU8::new(u8::MAX));
+        let paced = Paced {
+            orders: receiver,
+            stands: sender,
+            outbox: Arc::clone(&outbox),
+            floor: Arc::clone(&floor),
+        };
         let own = Arc::clone(&table);
         let thread = std::thread::Builder::new().name("virtual".to_owned()).spawn(|| search(paced, own))?;
-        Ok(Self { orders, stands, thread: Some(thread), outbox, table, queue: VecDeque::new() })
+        Ok(Self { orders, stands, thread: Some(thread), outbox, table, floor, queue: VecDeque::new() })
     }
 
+    /// Asks for results from a depth on.
+    pub(super) fn set_floor(&self, floor: u8) {
+        self.floor.store(floor, Ordering::Relaxed);
+    }
+
+    /// What it has found for others since the last call.
     pub(super) fn exports(&self) -> Vec<SharedEntry> {
         self.outbox.lock().map(|mut outbox| std::mem::take(&mut *outbox)).unwrap_or_default()
     }
