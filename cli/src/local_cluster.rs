@@ -61,6 +61,7 @@ impl LocalCluster {
             name: format!("local-{number}"),
             slots: crew.threads,
             table_bytes: crew.table_bytes,
+            exchange: true,
         })
         .map_err(|error| match error {
             // More than the allocator gives, whatever the machine has: a limit of the process (`ulimit -v`).

@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             name: name.clone(),
             slots: threads,
             table_bytes,
+            exchange: true,
         };
         let worker = Worker::new(config).map_err(refused)?;
         out::notice(&format!("worker {name}: {threads} threads, a table of {} MiB", table_bytes >> 20));

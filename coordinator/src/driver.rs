@@ -11,22 +11,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use corridor_shared::job::{EventRecord, JobId, JobSpec, Registration, Terms, WorkerId};
+use corridor_shared::exchange::shared_key;
+use corridor_shared::job::{EventRecord, JobId, JobSpec, Registration, Terms, Unit, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
+use crate::cache::SharedCache;
 use crate::cluster::{
     Answer, Cluster, Command, Config, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays,
 };
 use crate::keeper::{Keeper, Turn};
-use crate::limits::{FLUSH_TIME, MAILBOX, STANDING_INTERVAL, WATCHER_BACKLOG, WORKER_OUTBOX};
+use crate::limits::{FLUSH_TIME, MAILBOX, MAX_SEEDS, STANDING_INTERVAL, WATCHER_BACKLOG, WORKER_OUTBOX};
 use crate::store::Kept;
 use crate::store::writer::News;
 
 /// Watchers that have silently left are noticed this often.
 const SWEEP: Duration = Duration::from_secs(1);
+/// Whose results those are that the coordinator itself has concluded.
+const NOBODY: WorkerId = WorkerId(0);
 /// Messages taken from the mailbox before timers are looked at again.
 const BATCH: usize = 256;
 
@@ -83,6 +87,7 @@ pub struct Handle {
     mailbox: mpsc::Sender<Message>,
     last_watcher: Arc<AtomicU64>,
     last_worker: Arc<AtomicU64>,
+    cache: Arc<SharedCache>,
 }
 
 impl std::fmt::Debug for Message {
@@ -99,6 +104,12 @@ impl std::fmt::Debug for Message {
 impl Handle {
     async fn send(&self, message: Message) -> Result<(), AskError> {
         self.mailbox.send(message).await.map_err(|_| AskError::Closed)
+    }
+
+    /// What the workers share.
+    #[must_use]
+    pub const fn cache(&self) -> &Arc<SharedCache> {
+        &self.cache
     }
 
     /// Asks and waits for the answer.
@@ -170,6 +181,7 @@ impl Handle {
 #[must_use]
 pub fn new(config: Config) -> (Driver, Handle) {
     let (mailbox, messages) = mpsc::channel(MAILBOX);
+    let cache = Arc::new(SharedCache::new(config.cache_entries));
     let driver = Driver {
         cluster: Cluster::new(config),
         messages,
@@ -180,11 +192,13 @@ pub fn new(config: Config) -> (Driver, Handle) {
         watchers: BTreeMap::new(),
         effects: Vec::new(),
         keeper: None,
+        cache: Arc::clone(&cache),
     };
     let handle = Handle {
         mailbox,
         last_watcher: Arc::new(AtomicU64::new(0)),
         last_worker: Arc::new(AtomicU64::new(0)),
+        cache,
     };
     (driver, handle)
 }
@@ -200,6 +214,7 @@ pub struct Driver {
     watchers: BTreeMap<WatcherId, WatcherSink>,
     effects: Vec<Effect>,
     keeper: Option<Keeper>,
+    cache: Arc<SharedCache>,
 }
 
 impl Driver {
@@ -368,6 +383,9 @@ impl Driver {
     fn carry_out(&mut self, effect: Effect) -> Option<Event> {
         match effect {
             Effect::Answer { ticket, answer } => {
+                if let Ok(Answer::Terms(terms)) = &answer {
+                    self.cache.admit(terms.worker);
+                }
                 if let Some(asker) = self.tickets.remove(&ticket) {
                     // Whoever asked may have left.
                     let _ = asker.send(answer);
@@ -377,9 +395,14 @@ impl Driver {
             Effect::Send { worker, command } => self.send(worker, command),
             // Taken before, if there is a store.
             Effect::Keep(_) => None,
+            Effect::Share { entries } => {
+                self.cache.offer(NOBODY, &entries);
+                None
+            }
             Effect::Disconnect { worker, reason } => {
                 info!(%worker, %reason, "worker left");
                 self.outboxes.remove(&worker);
+                self.cache.dismiss(worker);
                 None
             }
             Effect::Deliver { watcher, records, .. } => self.deliver(watcher, records),
@@ -390,7 +413,12 @@ impl Driver {
         }
     }
 
-    fn send(&mut self, worker: WorkerId, command: Command) -> Option<Event> {
+    fn send(&mut self, worker: WorkerId, mut command: Command) -> Option<Event> {
+        if let Command::Grant(unit) = &mut command
+            && !unit.deterministic
+        {
+            unit.seeds = self.cache.seeds(worker, line_keys(unit), MAX_SEEDS);
+        }
         let fault = self.outboxes.get(&worker)?.try_send(command).err()?;
         let reason = match fault {
             mpsc::error::TrySendError::Full(_) => format!("worker_outbox {WORKER_OUTBOX} is full"),
@@ -447,8 +475,23 @@ fn awaited(effect: &Effect, keeper: &Keeper, before: u64) -> u64 {
         Effect::Answer { answer: Ok(Answer::Job(_) | Answer::Nothing), .. } if keeper.issued() > before => {
             keeper.issued()
         }
-        Effect::Answer { .. } | Effect::Send { .. } | Effect::Disconnect { .. } | Effect::Keep(_) => 0,
+        Effect::Answer { .. } | Effect::Send { .. } | Effect::Disconnect { .. } | Effect::Share { .. } | Effect::Keep(_) => 0,
     }
+}
+
+/// The shared keys of a unit's position and of the play that is expected from there, as far as it is legal.
+fn line_keys(unit: &Unit) -> Vec<u64> {
+    let mut position = unit.root;
+    for &mv in &unit.path {
+        position = position.after(mv);
+    }
+    let mut keys = vec![shared_key(&position, unit.prune)];
+    for &mv in &unit.pv_hint {
+        let Ok(next) = position.play(mv) else { break };
+        position = next;
+        keys.push(shared_key(&position, unit.prune));
+    }
+    keys
 }
 
 #[cfg(test)]
@@ -501,6 +544,7 @@ mod tests {
             completed: true,
             search_time: Duration::from_micros(1),
             open: Vec::new(),
+            path_dependent: false,
         })
     }
 

@@ -1,8 +1,10 @@
 //! The coordinator: takes jobs, cuts them into units of search, leases these to workers and streams what comes back.
 //!
-//! [`store`] keeps what must outlive the process. [`cluster`] decides and is pure; [`driver`] owns it and carries out what it says; [`service`] translates;
-//! [`server`] puts it all on a listener.
+//! [`cluster`] decides and is pure; [`driver`] owns it and carries out what it says; [`cache`] is what workers share of
+//! their tables; [`store`] keeps what must outlive the
+//! process; [`service`] translates; [`server`] puts it all on a listener.
 
+pub mod cache;
 pub mod cluster;
 mod connection;
 pub mod driver;

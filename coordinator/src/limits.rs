@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-pub use corridor_proto::limits::{MAX_MESSAGE_BYTES, MAX_PLIES, MAX_TEXT_BYTES};
+pub use corridor_proto::limits::{
+    EXCHANGE_CREDIT, MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_MESSAGE_BYTES, MAX_PLIES, MAX_SEEDS,
+    MAX_TEXT_BYTES,
+};
 
 /// Jobs that have not ended (`max_open_jobs`).
 pub const MAX_OPEN_JOBS: usize = 1_024;
@@ -80,6 +83,17 @@ pub const DRAIN_TIME: Duration = Duration::from_secs(5);
 /// Nodes of one job's master tree (`max_tree_nodes`); a full tree splits no further.
 pub const MAX_TREE_NODES: usize = 100_000;
 
+/// Entries of the shared cache, unless told otherwise (`max_cache_entries`): with their map 43 MB.
+pub const MAX_CACHE_ENTRIES: usize = 917_504;
+
+/// Entries that wait for one worker (`exchange_queue`); when it is full the shallowest are dropped.
+pub const EXCHANGE_QUEUE: usize = 4_096;
+
+/// A new exchange must say who it is within this time (`hello_time`).
+pub const HELLO_TIME: Duration = Duration::from_secs(5);
+
+/// How long entries wait for others to fill a batch (`exchange_linger`).
+pub const EXCHANGE_LINGER: Duration = Duration::from_millis(5);
 /// How long connections that were cut off may take to notice (`cut_time`).
 pub const CUT_TIME: Duration = Duration::from_secs(1);
 

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use corridor_proto::v1::analysis_server::AnalysisServer;
+use corridor_proto::v1::cache_server::CacheServer;
 use corridor_proto::v1::fleet_server::FleetServer;
 use corridor_proto::v1::positions_server::PositionsServer;
 use futures_util::StreamExt;
@@ -19,7 +20,7 @@ use crate::connection::Connection;
 use crate::driver::{self, Driver};
 use crate::keeper::{Keeper, StoreFault};
 use crate::limits;
-use crate::service::{AnalysisService, FleetService, PositionsService};
+use crate::service::{AnalysisService, CacheService, FleetService, PositionsService};
 use crate::store::{Store, StoreError, writer};
 
 /// Why a coordinator does not start.
@@ -210,7 +211,8 @@ async fn follow(
 async fn set_serving(health: &HealthReporter, serving: bool) {
     use tonic_health::ServingStatus::{NotServing, Serving};
     let status = if serving { Serving } else { NotServing };
-    let services = ["", "corridor.v1.Analysis", "corridor.v1.Positions", "corridor.v1.Fleet"];
+    let services =
+        ["", "corridor.v1.Analysis", "corridor.v1.Positions", "corridor.v1.Fleet", "corridor.v1.Cache"];
     for service in services {
         health.set_service_status(service, status).await;
     }
@@ -225,6 +227,7 @@ fn router(
     let analysis = AnalysisServer::new(AnalysisService::new(handle.clone()));
     let positions = PositionsServer::new(PositionsService);
     let fleet = FleetServer::new(FleetService::new(handle.clone(), tasks.clone(), stop.clone()));
+    let cache = CacheServer::new(CacheService::new(handle.cache().clone(), tasks.clone(), stop.clone()));
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(corridor_proto::FILE_DESCRIPTOR_SET)
@@ -244,6 +247,7 @@ fn router(
         .add_service(limited!(analysis))
         .add_service(limited!(positions))
         .add_service(limited!(fleet))
+        .add_service(limited!(cache))
         .add_service(limited!(health))
         .add_service(limited!(reflection().build_v1()?))
         .add_service(limited!(reflection().build_v1alpha()?)))

@@ -16,6 +16,10 @@ use prost::Message;
 use crate::limits::MAX_PLIES;
 use crate::v1;
 
+mod cache;
+
+pub use cache::{batch_from_wire, batch_to_wire, entry_from_wire, entry_to_wire};
+
 /// Why a message was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {fault}")]
@@ -30,6 +34,11 @@ impl ConvertError {
     /// An error at a field.
     pub fn new(field: impl Into<String>, fault: impl Display) -> Self {
         Self { field: field.into(), fault: fault.to_string() }
+    }
+
+    /// The same error of a message that lies below a field.
+    fn below(self, parent: &str) -> Self {
+        Self { field: format!("{parent}.{}", self.field), ..self }
     }
 }
 
@@ -726,6 +735,7 @@ pub fn unit_to_wire(unit: &job::Unit) -> v1::Unit {
         prune: prune_to_wire(unit.prune).into(),
         traceparent: unit.traceparent.as_deref().unwrap_or_default().to_owned(),
         speculative: unit.speculative,
+        seeds: unit.seeds.iter().map(entry_to_wire).collect(),
     }
 }
 
@@ -748,6 +758,7 @@ pub fn unit_from_wire(unit: v1::Unit) -> Converted<job::Unit> {
         prune: prune_from_wire(unit.prune, "unit.prune")?,
         traceparent: (!unit.traceparent.is_empty()).then(|| unit.traceparent.into()),
         speculative: unit.speculative,
+        seeds: cache::seeds_from_wire(&unit.seeds)?,
     })
 }
 
@@ -786,6 +797,7 @@ pub fn report_to_wire(report: &job::UnitReport) -> v1::UnitResult {
         completed: report.completed,
         search_us: u64::try_from(report.search_time.as_micros()).unwrap_or(u64::MAX),
         open: report.open.iter().map(shed_node_to_wire).collect(),
+        path_dependent: report.path_dependent,
     }
 }
 
@@ -830,5 +842,6 @@ pub fn report_from_wire(result: &v1::UnitResult) -> Converted<job::UnitReport> {
         completed: result.completed,
         search_time: Duration::from_micros(result.search_us),
         open: result.open.iter().map(shed_node_from_wire).collect::<Converted<_>>()?,
+        path_dependent: result.path_dependent,
     })
 }

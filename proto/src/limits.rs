@@ -9,3 +9,15 @@ pub const MAX_PLIES: usize = 1_024;
 
 /// Longest name, reason or notation text on the wire, in bytes.
 pub const MAX_TEXT_BYTES: usize = 64 << 10;
+
+/// Largest batch of cache entries, in bytes (`max_batch_bytes`).
+pub const MAX_BATCH_BYTES: usize = 8 << 10;
+
+/// Entries in a batch (`max_batch_entries`): so many fit into [`MAX_BATCH_BYTES`], whatever they are.
+pub const MAX_BATCH_ENTRIES: usize = MAX_BATCH_BYTES / 28;
+
+/// Cache entries that come with a unit (`max_seeds`).
+pub const MAX_SEEDS: usize = 64;
+
+/// Cache entries on their way that nobody has taken yet, in each direction of an exchange (`exchange_credit`).
+pub const EXCHANGE_CREDIT: u32 = 8_192;

@@ -5,20 +5,24 @@
 use std::time::Duration;
 
 use corridor_proto::convert::{
-    event_from_wire, event_to_wire, heartbeat_from_wire, heartbeat_to_wire, position_from_spec,
-    registration_from_wire, registration_to_wire, report_from_wire, report_to_wire, spec_from_wire,
-    spec_to_wire, terms_from_wire, terms_to_wire, unit_from_wire, unit_to_wire,
+    batch_from_wire, batch_to_wire, entry_to_wire, event_from_wire, event_to_wire, heartbeat_from_wire,
+    heartbeat_to_wire, position_from_spec, registration_from_wire, registration_to_wire, report_from_wire,
+    report_to_wire, spec_from_wire, spec_to_wire, terms_from_wire, terms_to_wire, unit_from_wire,
+    unit_to_wire,
 };
 use corridor_proto::json::event_line;
+use corridor_proto::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
 use corridor_proto::v1;
+use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     Accepted, Attempt, AuditReport, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent,
-    JobId, JobLimits, JobSpec, JobState, Line, MoveHeat, MoveReport, Registration, RootPrune, StateChange,
-    StoppedBy, Terms, Unit, UnitId, UnitProgress, UnitReport, WhiteWindow, WorkerId,
+    JobId, JobLimits, JobSpec, JobState, Line, MAX_DEPTH, MoveHeat, MoveReport, Registration, RootPrune,
+    StateChange, StoppedBy, Terms, Unit, UnitId, UnitProgress, UnitReport, WhiteWindow, WorkerId,
 };
-use corridor_shared::score::{Bound, WhiteScore};
+use corridor_shared::score::{Bound, MAX_CM, WhiteScore, win_in};
 use corridor_shared::search::PruneMode;
-use corridor_shared::{Move, Position};
+use corridor_shared::{Color, Move, Position};
+use prost::Message;
 
 fn mv(text: &str) -> Move {
     text.parse().expect("a move")
@@ -150,13 +154,83 @@ fn unit() -> Unit {
         prune: PruneMode::None,
         traceparent: Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".into()),
         speculative: true,
+        seeds: vec![entry()],
     }
+}
+
+fn entry() -> SharedEntry {
+    SharedEntry {
+        key: u64::MAX - 5,
+        turn: Color::Black,
+        score: 120,
+        bound: Bound::Lower,
+        depth: 9,
+        mv: Some(mv("e3h")),
+    }
+}
+
+#[test]
+fn cache_entries_survive_the_wire_in_whites_view() {
+    let mut entries = Vec::new();
+    for turn in Color::BOTH {
+        for bound in [Bound::Exact, Bound::Lower, Bound::Upper] {
+            for score in [0, -7, MAX_CM, -MAX_CM, win_in(0), win_in(9), -win_in(1_900)] {
+                entries.push(SharedEntry { turn, bound, score, ..entry() });
+                entries.push(SharedEntry { turn, bound, score, depth: MAX_DEPTH, mv: None, ..entry() });
+            }
+        }
+    }
+    assert_eq!(batch_from_wire(&batch_to_wire(&entries)), Ok(entries));
+    // Black is a square ahead, or more: for White at most that.
+    let wire = entry_to_wire(&entry());
+    assert_eq!(wire.score_white.and_then(|score| score.kind), Some(v1::score_white::Kind::Cm(-120)));
+    assert_eq!((wire.bound(), wire.turn()), (v1::Bound::Upper, v1::Color::Black));
+}
+
+#[test]
+fn a_batch_of_the_largest_entries_is_small_enough() {
+    let largest = SharedEntry { score: -MAX_CM, depth: MAX_DEPTH, ..entry() };
+    let batch = batch_to_wire(&vec![largest; MAX_BATCH_ENTRIES]);
+    assert!(batch.encoded_len() <= MAX_BATCH_BYTES, "{} bytes", batch.encoded_len());
+    assert!(batch_from_wire(&batch).is_ok());
+    let more = batch_to_wire(&vec![largest; MAX_BATCH_ENTRIES + 1]);
+    let error = batch_from_wire(&more).expect_err("too large").to_string();
+    assert!(error.contains("max_batch_bytes 8192"), "{error}");
+}
+
+#[test]
+fn malformed_cache_entries_are_refused_by_name() {
+    let good = || entry_to_wire(&entry());
+    let cases = [
+        (v1::CacheEntry { turn: 0, ..good() }, "turn: is unspecified"),
+        (v1::CacheEntry { turn: 3, ..good() }, "turn: 3"),
+        (v1::CacheEntry { bound: 0, ..good() }, "bound: is unspecified"),
+        (v1::CacheEntry { bound: 9, ..good() }, "bound: 9"),
+        (v1::CacheEntry { score_white: None, ..good() }, "score_white: is missing"),
+        (v1::CacheEntry { depth: 101, ..good() }, "depth: 101 is more than max_depth 100"),
+        (v1::CacheEntry { depth: 256, ..good() }, "depth: 256"),
+        (v1::CacheEntry { best_move: "z9".to_owned(), ..good() }, "best_move: "),
+        (v1::CacheEntry { best_move: "e9h".to_owned(), ..good() }, "best_move: "),
+    ];
+    for (bad, fault) in cases {
+        let batch = v1::CacheBatch { entries: vec![good(), bad.clone()] };
+        let error = batch_from_wire(&batch).expect_err(fault).to_string();
+        assert!(error.starts_with(&format!("batch.entries[1].{fault}")), "{error}");
+        let seeded = v1::Unit { seeds: vec![bad], ..unit_to_wire(&unit()) };
+        let error = unit_from_wire(seeded).expect_err(fault).to_string();
+        assert!(error.starts_with(&format!("unit.seeds[0].{fault}")), "{error}");
+    }
+    let flood = v1::Unit { seeds: vec![good(); 65], ..unit_to_wire(&unit()) };
+    let error = unit_from_wire(flood).expect_err("too many").to_string();
+    assert!(error.contains("max_seeds 64"), "{error}");
 }
 
 #[test]
 fn the_conversation_with_a_worker_survives_the_wire() {
     assert_eq!(unit_from_wire(unit_to_wire(&unit())), Ok(unit()));
     let report = UnitReport {
+        open: Vec::new(),
+        path_dependent: false,
         unit: UnitId(2),
         attempt: Attempt(3),
         score: Some((WhiteScore::BlackWinsIn(15), Bound::Upper)),

@@ -5,6 +5,10 @@
 //! [`TranspositionTable::import`](crate::tt::TranspositionTable::import). What holds on one path only (a repetition below) is
 //! never in one.
 
+mod queue;
+
+pub use queue::DepthQueue;
+
 use crate::board::{Color, Move, Position};
 use crate::score::{Bound, MAX_CM, Score};
 use crate::search::PruneMode;
@@ -71,6 +75,13 @@ impl Rank {
         };
         Self { proof, depth, exact: matches!(bound, Bound::Exact) }
     }
+
+    /// Ten bits that are in the same order as ranks.
+    #[inline]
+    #[must_use]
+    pub fn to_bits(self) -> u16 {
+        u16::from(self.proof) << 9 | u16::from(self.depth) << 1 | u16::from(self.exact)
+    }
 }
 
 #[cfg(test)]
@@ -90,7 +101,7 @@ mod tests {
             Rank::of(win_in(9), Bound::Exact, 1),
             Rank::of(win_in(7), Bound::Lower, 2),
         ];
-        assert!(by_worth.is_sorted_by(|a, b| a < b), "{by_worth:?}");
+        assert!(by_worth.is_sorted_by(|a, b| a < b && a.to_bits() < b.to_bits()), "{by_worth:?}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::board::{Color, Move, Position};
+use crate::exchange::SharedEntry;
 use crate::score::{Bound, INFINITE, Score, WIN, WhiteScore};
 pub use crate::search::MAX_DEPTH;
 use crate::search::{PruneMode, Window};
@@ -455,6 +456,8 @@ pub struct Unit {
     pub traceparent: Option<Arc<str>>,
     /// Handed out early, on a guess.
     pub speculative: bool,
+    /// What the cluster knows about the path's end and its expected play; none for a deterministic unit.
+    pub seeds: Vec<SharedEntry>,
 }
 
 impl Unit {
@@ -493,6 +496,8 @@ pub struct UnitReport {
     pub completed: bool,
     /// Time on a search thread.
     pub search_time: Duration,
+    /// The score holds on this path only: a repetition of one of its positions is behind it.
+    pub path_dependent: bool,
     /// After a call to shed: the nodes from the path's end downwards that were being searched, so that others can go on.
     pub open: Vec<ShedNode>,
 }

@@ -47,18 +47,27 @@ pub struct TestWorker {
     pub task: JoinHandle<()>,
 }
 
-/// A worker of one slot and a small table, and a signal that is true while it is connected.
-pub fn worker_without_waiting(
-    coordinators: &[String],
-    name: &str,
-) -> (TestWorker, tokio::sync::watch::Receiver<bool>) {
-    let worker = Worker::new(WorkerConfig {
+/// A worker of one slot and a small table.
+pub fn small_worker(coordinators: &[String], name: &str) -> WorkerConfig {
+    WorkerConfig {
         coordinators: coordinators.to_vec(),
         name: name.to_owned(),
         slots: 1,
         table_bytes: 4 << 20,
-    })
-    .expect("a worker");
+        exchange: true,
+    }
+}
+
+/// A small worker, and a signal that is true while it is connected.
+pub fn worker_without_waiting(
+    coordinators: &[String],
+    name: &str,
+) -> (TestWorker, tokio::sync::watch::Receiver<bool>) {
+    start_worker(small_worker(coordinators, name))
+}
+
+fn start_worker(config: WorkerConfig) -> (TestWorker, tokio::sync::watch::Receiver<bool>) {
+    let worker = Worker::new(config).expect("a worker");
     let connected = worker.connected();
     let stop = CancellationToken::new();
     let task = tokio::spawn(worker.run(stop.clone()));
@@ -67,7 +76,17 @@ pub fn worker_without_waiting(
 
 /// A worker that is connected.
 pub async fn worker(coordinator: &Coordinator, name: &str) -> TestWorker {
-    let (worker, mut connected) = worker_without_waiting(&[url(coordinator.address())], name);
+    connected(small_worker(&[url(coordinator.address())], name)).await
+}
+
+/// A worker that is connected and exchanges no table entries.
+pub async fn worker_alone(coordinator: &Coordinator, name: &str) -> TestWorker {
+    let config = small_worker(&[url(coordinator.address())], name);
+    connected(WorkerConfig { exchange: false, ..config }).await
+}
+
+async fn connected(config: WorkerConfig) -> TestWorker {
+    let (worker, mut connected) = start_worker(config);
     tokio::time::timeout(LONG, connected.wait_for(|&connected| connected))
         .await
         .expect("in time")

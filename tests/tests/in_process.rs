@@ -443,9 +443,11 @@ async fn health_and_reflection_are_served_and_books_are_not_yet() {
     let channel =
         Channel::from_shared(url(coordinator.address())).expect("a url").connect().await.expect("a channel");
     let mut health = tonic_health::pb::health_client::HealthClient::new(channel.clone());
-    let request = tonic_health::pb::HealthCheckRequest { service: "corridor.v1.Analysis".to_owned() };
-    let status = health.check(request).await.expect("health").into_inner();
-    assert_eq!(status.status(), tonic_health::pb::health_check_response::ServingStatus::Serving);
+    for service in ["Analysis", "Positions", "Fleet", "Cache"] {
+        let request = tonic_health::pb::HealthCheckRequest { service: format!("corridor.v1.{service}") };
+        let status = health.check(request).await.expect("health").into_inner();
+        assert_eq!(status.status(), tonic_health::pb::health_check_response::ServingStatus::Serving);
+    }
 
     use tonic_reflection::pb::v1alpha as reflection;
     let mut client = reflection::server_reflection_client::ServerReflectionClient::new(channel.clone());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-pub use corridor_proto::limits::MAX_MESSAGE_BYTES;
+pub use corridor_proto::limits::{EXCHANGE_CREDIT, MAX_BATCH_ENTRIES, MAX_MESSAGE_BYTES};
 
 /// Messages to the coordinator that wait for the network (`session_outbox`); the session waits when it is full.
 pub const SESSION_OUTBOX: usize = 1_024;
@@ -30,3 +30,9 @@ pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Units that wait for a slot (`unit_queue`): more than any coordinator sends.
 pub const UNIT_QUEUE: usize = 4_096;
+
+/// Results for others that wait to be sent (`exchange_queue`); when it is full the shallowest are dropped.
+pub const EXCHANGE_QUEUE: usize = 8_192;
+
+/// How long results for others wait for more to fill a batch (`exchange_linger`).
+pub const EXCHANGE_LINGER: Duration = Duration::from_millis(5);

@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use corridor_shared::board::{Color, Move, Position};
+use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     DETERMINISTIC_TABLE_BYTES, ShedNode, Unit, UnitProgress, UnitReport, WhiteWindow,
 };
@@ -18,6 +19,7 @@ use corridor_shared::search::{Directive, OpenNode, SearchHandler, Searcher, Unit
 use corridor_shared::tt::TranspositionTable;
 use tokio::sync::mpsc;
 
+use crate::exchange::Outbox;
 use crate::limits::UNIT_QUEUE;
 
 /// A unit in the pool, from its grant to its outcome.
@@ -90,6 +92,7 @@ struct Shared {
     table: Arc<TranspositionTable>,
     /// Job of the latest unit: a new job is a new generation in the table.
     job: AtomicU64,
+    outbox: Arc<Outbox>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -105,22 +108,24 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Starts a thread for each slot. Outcomes go to the channel.
+    /// Starts a thread for each slot. Outcomes go to the channel, results for others to the outbox.
     ///
     /// # Errors
     /// The system gives no thread.
     pub(crate) fn start(
         slots: u32,
         table: Arc<TranspositionTable>,
+        outbox: Arc<Outbox>,
         outcomes: &mpsc::Sender<Outcome>,
     ) -> std::io::Result<Self> {
-        Self::start_with(search, slots, table, outcomes)
+        Self::start_with(search, slots, table, outbox, outcomes)
     }
 
     fn start_with(
         search: SearchUnit,
         slots: u32,
         table: Arc<TranspositionTable>,
+        outbox: Arc<Outbox>,
         outcomes: &mpsc::Sender<Outcome>,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
@@ -128,6 +133,7 @@ impl Pool {
             ready: Condvar::new(),
             table,
             job: AtomicU64::new(0),
+            outbox,
         });
         let spawn = |slot| {
             let (shared, outcomes) = (Arc::clone(&shared), outcomes.clone());
@@ -178,7 +184,7 @@ impl Drop for Pool {
 }
 
 /// How a thread searches a unit.
-type SearchUnit = fn(&mut Searcher, &Task) -> Result<UnitReport, String>;
+type SearchUnit = fn(&mut Searcher, &Task, &Outbox) -> Result<UnitReport, String>;
 
 /// A thread's life.
 fn run(search: SearchUnit, shared: &Shared, outcomes: &mpsc::Sender<Outcome>) {
@@ -187,7 +193,7 @@ fn run(search: SearchUnit, shared: &Shared, outcomes: &mpsc::Sender<Outcome>) {
         if shared.job.swap(task.unit.job.0, Ordering::Relaxed) != task.unit.job.0 {
             shared.table.new_generation();
         }
-        let searched = catch_unwind(AssertUnwindSafe(|| search(&mut searcher, &task)));
+        let searched = catch_unwind(AssertUnwindSafe(|| search(&mut searcher, &task, &shared.outbox)));
         let result = searched.unwrap_or_else(|panic| {
             // What the search left behind cannot be trusted.
             searcher = Searcher::new(Arc::clone(&shared.table));
@@ -218,13 +224,19 @@ fn next(shared: &Shared) -> Option<Arc<Task>> {
 }
 
 /// Searches a unit on this thread.
-fn search(searcher: &mut Searcher, task: &Task) -> Result<UnitReport, String> {
+fn search(searcher: &mut Searcher, task: &Task, outbox: &Outbox) -> Result<UnitReport, String> {
     let unit = &task.unit;
     if task.stop.load(Ordering::Acquire) {
         return Ok(unfinished(unit));
     }
     let turn = unit.turn();
-    let mut handler = Handler { task, turn, seen_version: task.window_version.load(Ordering::Acquire) };
+    // A deterministic unit knows nothing of others, and tells them nothing.
+    let outbox = (!unit.deterministic).then_some(outbox);
+    if outbox.is_some() {
+        unit.seeds.iter().for_each(|seed| searcher.table().import(seed));
+    }
+    let seen_version = task.window_version.load(Ordering::Acquire);
+    let mut handler = Handler { task, turn, seen_version, outbox };
     let window = lock(&task.window).to_engine(turn);
     let started = Instant::now();
     let report = if unit.deterministic {
@@ -262,6 +274,7 @@ pub fn search_unit(
         pv: outcome.pv,
         nodes: outcome.nodes,
         completed: outcome.completed,
+        path_dependent: outcome.path_dependent,
         open: shed_nodes(&outcome.open, turn),
         ..unfinished(unit)
     })
@@ -291,6 +304,7 @@ const fn unfinished(unit: &Unit) -> UnitReport {
         nodes: 0,
         completed: false,
         search_time: std::time::Duration::ZERO,
+        path_dependent: false,
         open: Vec::new(),
     }
 }
@@ -309,6 +323,7 @@ struct Handler<'a> {
     task: &'a Task,
     turn: Color,
     seen_version: u32,
+    outbox: Option<&'a Outbox>,
 }
 
 impl SearchHandler for Handler<'_> {
@@ -327,12 +342,24 @@ impl SearchHandler for Handler<'_> {
         self.seen_version = version;
         Directive::Window(lock(&self.task.window).to_engine(self.turn))
     }
+
+    fn export_floor(&mut self) -> u8 {
+        self.outbox.map_or(u8::MAX, Outbox::floor)
+    }
+
+    fn export(&mut self, entries: &mut Vec<SharedEntry>) {
+        if let Some(outbox) = self.outbox {
+            outbox.put(entries);
+        }
+        entries.clear();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
+    use corridor_shared::exchange::shared_key;
     use corridor_shared::job::{Attempt, JobId, UnitId};
     use corridor_shared::search::PruneMode;
 
@@ -353,6 +380,7 @@ mod tests {
             prune: PruneMode::Cat,
             traceparent: None,
             speculative: false,
+            seeds: Vec::new(),
         }
     }
 
@@ -367,7 +395,7 @@ mod tests {
     #[test]
     fn units_are_searched_in_order_and_stopped_on_demand() {
         let (sender, mut outcomes) = mpsc::channel(8);
-        let pool = Pool::start(1, table(), &sender).expect("threads");
+        let pool = Pool::start(1, table(), Arc::new(Outbox::new()), &sender).expect("threads");
         drop(sender);
         pool.push(unit(1, 2)).expect("room");
         let endless = pool.push(unit(2, 60)).expect("room");
@@ -390,11 +418,12 @@ mod tests {
     #[test]
     fn a_panic_fails_its_unit_and_the_thread_goes_on() {
         let (sender, mut outcomes) = mpsc::channel(8);
-        let odd_ones_panic: SearchUnit = |searcher, task| {
+        let odd_ones_panic: SearchUnit = |searcher, task, outbox| {
             assert!(task.unit().unit.0.is_multiple_of(2), "an odd unit");
-            search(searcher, task)
+            search(searcher, task, outbox)
         };
-        let pool = Pool::start_with(odd_ones_panic, 1, table(), &sender).expect("threads");
+        let outbox = Arc::new(Outbox::new());
+        let pool = Pool::start_with(odd_ones_panic, 1, table(), outbox, &sender).expect("threads");
         for number in 1..=4 {
             pool.push(unit(number, 2)).expect("room");
         }
@@ -410,17 +439,49 @@ mod tests {
     #[test]
     fn impossible_units_fail_with_a_reason() {
         let (sender, mut outcomes) = mpsc::channel(8);
-        let pool = Pool::start(1, table(), &sender).expect("threads");
+        let pool = Pool::start(1, table(), Arc::new(Outbox::new()), &sender).expect("threads");
         let illegal = Unit { path: vec!["e2".parse().expect("a move"); 2], ..unit(1, 2) };
         pool.push(illegal).expect("room");
         let message = next(&mut outcomes).result.expect_err("illegal");
         assert!(message.starts_with("path[1]: "), "{message}");
     }
 
+    /// What one worker exports of a unit is, as a seed, the answer at another.
+    #[test]
+    fn results_leave_through_the_outbox_and_seeds_come_in() {
+        let (sender, mut outcomes) = mpsc::channel(8);
+        let outbox = Arc::new(Outbox::new());
+        let pool = Pool::start(1, table(), Arc::clone(&outbox), &sender).expect("threads");
+        pool.push(unit(1, 5)).expect("room");
+        let first = next(&mut outcomes).result.expect("a report");
+        assert_eq!(outbox.take(usize::MAX), [], "nobody wanted anything");
+        outbox.want(4);
+        pool.push(unit(2, 6)).expect("room");
+        let second = next(&mut outcomes).result.expect("a report");
+        let entries = outbox.take(usize::MAX);
+        assert!(!entries.is_empty() && entries.iter().all(|entry| entry.depth >= 4));
+        let position = unit(2, 6).root.after(unit(2, 6).path[0]);
+        let seed = entries
+            .iter()
+            .find(|entry| entry.key == shared_key(&position, PruneMode::Cat) && entry.depth == 6);
+        let seed = *seed.expect("the unit's own position");
+        let (score, _) = second.score.expect("a score");
+        assert_eq!(WhiteScore::from_engine(seed.score, seed.turn), score);
+
+        let other = table();
+        let pool = Pool::start(1, Arc::clone(&other), Arc::new(Outbox::new()), &sender).expect("threads");
+        let WhiteScore::Cm(cm) = score else { panic!("{score:?}") };
+        let window = WhiteWindow { low: Some(WhiteScore::Cm(cm - 1)), high: Some(score) };
+        pool.push(Unit { seeds: vec![seed], window, ..unit(3, 6) }).expect("room");
+        let seeded = next(&mut outcomes).result.expect("a report");
+        assert_eq!((seeded.score.map(|(score, _)| score), other.imported_entries()), (Some(score), 1));
+        assert!(seeded.nodes < first.nodes && other.imported_cutoffs() > 0, "{} nodes", seeded.nodes);
+    }
+
     #[test]
     fn progress_is_seen_while_a_unit_runs() {
         let (sender, mut outcomes) = mpsc::channel(8);
-        let pool = Pool::start(1, table(), &sender).expect("threads");
+        let pool = Pool::start(1, table(), Arc::new(Outbox::new()), &sender).expect("threads");
         let task = pool.push(unit(1, 60)).expect("room");
         let started = Instant::now();
         while task.progress().nodes == 0 {

@@ -12,17 +12,19 @@ use corridor_proto::v1;
 use corridor_proto::v1::fleet_client::FleetClient;
 use corridor_proto::v1::session_request::Kind as Says;
 use corridor_proto::v1::session_response::Kind as Told;
-use corridor_shared::job::{Attempt, ENGINE_EPOCH, Registration, Terms, UnitId, UnitProgress};
+use corridor_shared::job::{Attempt, ENGINE_EPOCH, Registration, Terms, UnitId, UnitProgress, WorkerId};
 use corridor_shared::tt::TranspositionTable;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Status, Streaming};
 use tracing::{debug, info, warn};
 
 use crate::backoff::Backoff;
+use crate::exchange::{Exchange, Outbox};
 use crate::limits::{
     CONNECT_TIME, DRAIN_TIME, GOODBYE_TIME, KEEPALIVE_INTERVAL, KEEPALIVE_TIMEOUT, MAX_MESSAGE_BYTES,
     SESSION_OUTBOX,
@@ -40,6 +42,8 @@ pub struct WorkerConfig {
     pub slots: u32,
     /// Size of the transposition table that its threads share, in bytes.
     pub table_bytes: usize,
+    /// Whether it exchanges table entries with the other workers; usually yes.
+    pub exchange: bool,
 }
 
 /// Why a worker does not start.
@@ -70,6 +74,9 @@ pub struct Worker {
     outcomes: mpsc::Receiver<Outcome>,
     backoff: Backoff,
     connected: watch::Sender<bool>,
+    table: Arc<TranspositionTable>,
+    outbox: Arc<Outbox>,
+    exchange: bool,
 }
 
 /// How a conversation ended.
@@ -98,7 +105,8 @@ impl Worker {
         let table_bytes = u64::try_from(table.bytes()).unwrap_or(u64::MAX);
         // Room for the outcome of every unit that can be in the pool: a search thread never waits here.
         let (sender, outcomes) = mpsc::channel(crate::limits::UNIT_QUEUE);
-        let pool = Pool::start(config.slots, Arc::new(table), &sender)?;
+        let (table, outbox) = (Arc::new(table), Arc::new(Outbox::new()));
+        let pool = Pool::start(config.slots, Arc::clone(&table), Arc::clone(&outbox), &sender)?;
         let instance = crate::backoff::draw();
         let registration = Registration {
             name: config.name,
@@ -108,7 +116,17 @@ impl Worker {
             table_bytes,
         };
         let (connected, _) = watch::channel(false);
-        Ok(Self { endpoints, registration, pool, outcomes, backoff: Backoff::new(instance), connected })
+        Ok(Self {
+            endpoints,
+            registration,
+            pool,
+            outcomes,
+            backoff: Backoff::new(instance),
+            connected,
+            table,
+            outbox,
+            exchange: config.exchange,
+        })
     }
 
     /// Whether a coordinator has accepted it, now and from now on.
@@ -128,7 +146,10 @@ impl Worker {
             let end = tokio::select! {
                 () = stop.cancelled() => break,
                 connected = connect(&endpoint, &self.registration) => match connected {
-                    Ok(line) => self.serve(line, &stop).await,
+                    Ok(line) => {
+                        let _exchange = self.exchange_at(&endpoint, line.terms.worker);
+                        self.serve(line, &stop).await
+                    }
                     Err(status) => End::Broken(status.message().to_owned()),
                 },
             };
@@ -153,6 +174,17 @@ impl Worker {
         if tokio::time::timeout_at(deadline, ended).await.is_err() {
             warn!("drain_time has passed with search threads running");
         }
+    }
+
+    /// Exchanges table entries for as long as what it returns lives.
+    fn exchange_at(&self, endpoint: &Endpoint, worker: WorkerId) -> Option<AbortOnDropHandle<()>> {
+        let exchange = Exchange {
+            endpoint: endpoint.clone(),
+            worker,
+            table: Arc::clone(&self.table),
+            outbox: Arc::clone(&self.outbox),
+        };
+        self.exchange.then(|| AbortOnDropHandle::new(tokio::spawn(exchange.run())))
     }
 
     async fn serve(&mut self, line: Line, stop: &CancellationToken) -> End {
@@ -233,7 +265,7 @@ async fn connect(endpoint: &Endpoint, registration: &Registration) -> Result<Lin
 }
 
 /// An error with its causes, on one line.
-fn error_text(error: &dyn std::error::Error) -> String {
+pub(crate) fn error_text(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

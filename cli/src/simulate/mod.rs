@@ -46,9 +46,12 @@ pub(crate) struct Arguments {
     /// Split at the root only
     #[arg(long)]
     root_only: bool,
-    /// Exchange floor
+    /// Without the shared cache
     #[arg(long)]
-    floor: Option<u8>,
+    no_exchange: bool,
+    /// Entries of the shared cache that the coordinator sends in a second
+    #[arg(long, default_value_t = 1_000_000)]
+    exchange_rate: u64,
     /// Max positions
     #[arg(long, default_value_t = 1000)]
     first: usize,
@@ -107,16 +110,13 @@ fn spec(position: Position, depth: u8) -> JobSpec {
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: &Arguments, _json: bool) -> Result<(), Failure> {
-    let text = std::fs::read_to_string(&arguments.positions)
-        .map_err(|e| Failure::bad_input(&format!("--positions: {e}")))?;
+    let text = std::fs::read_to_string(&arguments.positions).map_err(|e| Failure::bad_input(&format!("--positions: {e}")))?;
     let positions: Vec<(String, Position)> = text
         .lines()
         .filter(|line| !line.starts_with('#') && !line.trim().is_empty())
         .map(|line| {
             let moves = line.split('\t').next_back().unwrap_or(line);
-            let moves =
-                corridor_shared::notation::parse_moves(corridor_shared::notation::Notation::Man, moves)
-                    .expect("moves");
+            let moves = corridor_shared::notation::parse_moves(corridor_shared::notation::Notation::Man, moves).expect("moves");
             (line.to_owned(), corridor_shared::notation::replay(&Position::start(), &moves).expect("legal"))
         })
         .take(arguments.first)
@@ -140,19 +140,19 @@ pub(crate) fn run(arguments: &Arguments, _json: bool) -> Result<(), Failure> {
                             nodes_per_second: 1_000_000,
                             table_bytes: bytes,
                             root_only: arguments.root_only,
-                            floor: arguments.floor,
+                            exchange_rate: (!arguments.no_exchange).then_some(arguments.exchange_rate),
                         };
                         let started = std::time::Instant::now();
                         let outcome = virtual_cluster::run(spec(*position, bare.depth), world).expect("an outcome");
                         let total = outcome.time.as_secs_f64() * workers as f64;
                         eprintln!(
-                            "  {index} w {workers} speedup {:.2} overhead {:.3} idle {:.3} comm {:.3} messages {} units {} off {} shared {} time {:.2} real {:.1} score {:?} best {:?}",
+                            "  {index} w {workers} speedup {:.2} overhead {:.3} idle {:.3} comm {:.3} messages {} units {} exchanged {} {} {} {} time {:.2} real {:.1} score {:?} best {:?}",
                             bare.nodes as f64 / 1e6 / outcome.time.as_secs_f64(),
                             outcome.nodes as f64 / bare.nodes as f64 - 1.0,
                             outcome.idle.as_secs_f64() / total,
                             outcome.communication.as_secs_f64() / total,
                             outcome.messages,
-                            outcome.spans.len(), outcome.offered, outcome.shared,
+                            outcome.spans.len(), outcome.exchanged.offered, outcome.exchanged.accepted, outcome.exchanged.sent, outcome.exchanged.dropped,
                             outcome.time.as_secs_f64(),
                             started.elapsed().as_secs_f64(),
                             outcome.done.score_white, outcome.done.best_move,
@@ -169,21 +169,9 @@ pub(crate) fn run(arguments: &Arguments, _json: bool) -> Result<(), Failure> {
         let n = rows.len() as f64;
         let speedup = rows.iter().map(|r| (r.2 as f64 / 1e6 / r.3.time.as_secs_f64()).ln()).sum::<f64>() / n;
         let overhead = rows.iter().map(|r| (r.3.nodes as f64 / r.2 as f64).ln()).sum::<f64>() / n;
-        let idle = rows
-            .iter()
-            .map(|r| r.3.idle.as_secs_f64() / (r.3.time.as_secs_f64() * workers as f64))
-            .sum::<f64>()
-            / n;
-        let comm = rows
-            .iter()
-            .map(|r| r.3.communication.as_secs_f64() / (r.3.time.as_secs_f64() * workers as f64))
-            .sum::<f64>()
-            / n;
-        println!(
-            "{workers:3} speedup {:.2} overhead {:.3} idle {idle:.3} comm {comm:.3}",
-            speedup.exp(),
-            overhead.exp() - 1.0
-        );
+        let idle = rows.iter().map(|r| r.3.idle.as_secs_f64() / (r.3.time.as_secs_f64() * workers as f64)).sum::<f64>() / n;
+        let comm = rows.iter().map(|r| r.3.communication.as_secs_f64() / (r.3.time.as_secs_f64() * workers as f64)).sum::<f64>() / n;
+        println!("{workers:3} speedup {:.2} overhead {:.3} idle {idle:.3} comm {comm:.3}", speedup.exp(), overhead.exp() - 1.0);
     }
     Ok(())
 }

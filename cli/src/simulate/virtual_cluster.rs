@@ -2,11 +2,13 @@
 //! position costs a fixed time, a message its way and the coordinator's work. So a run is the same on any machine, and
 //! thirty-two workers need no more processors than one.
 
-use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
+use corridor_coordinator::cache::{CacheCounts, Peer, REVIEW_TIME, SharedCache};
+use corridor_coordinator::limits::{EXCHANGE_LINGER, MAX_CACHE_ENTRIES};
 use corridor_coordinator::cluster::{
     Cluster, Command, Config, Effect, Event, Question, Ticket, WatcherId, WorkerSays,
 };
@@ -26,7 +28,8 @@ pub(super) struct World {
     pub(super) nodes_per_second: u64,
     pub(super) table_bytes: usize,
     pub(super) root_only: bool,
-    pub(super) floor: Option<u8>,
+    /// Entries of the shared cache that the coordinator can send in a second, over all links; `None`: no exchange.
+    pub(super) exchange_rate: Option<u64>,
 }
 
 /// What a run took.
@@ -41,8 +44,7 @@ pub(super) struct Outcome {
     /// .. and because the messages were on their way.
     pub(super) communication: Duration,
     pub(super) messages: u64,
-    pub(super) offered: u64,
-    pub(super) shared: u64,
+    pub(super) exchanged: CacheCounts,
     pub(super) spans: Vec<Span>,
 }
 
@@ -63,7 +65,11 @@ enum Happening {
     Told(usize, Command),
     Runs(usize),
     Offers(usize, Vec<SharedEntry>),
-    Shares(usize, Arc<Vec<SharedEntry>>),
+    /// The coordinator looks at what waits for a worker's table.
+    Takes(usize),
+    Shares(usize, Vec<SharedEntry>),
+    /// The use of what was exchanged is looked at.
+    Review,
     Tick,
 }
 
@@ -92,6 +98,12 @@ struct Station {
     /// Since when it has nothing to do.
     idle_since: Option<Duration>,
     began: Duration,
+    /// Its place in the exchange.
+    peer: Option<Arc<Peer>>,
+    /// A look at what waits for it is due.
+    takes: bool,
+    /// Imported entries and the cutoffs from them, as last told.
+    used: (u64, u64),
 }
 
 struct Run {
@@ -108,9 +120,12 @@ struct Run {
     communication: Duration,
     messages: u64,
     spans: Vec<Span>,
-    cache: std::collections::HashMap<u64, SharedEntry>,
-    offered: u64,
-    shared: u64,
+    cache: SharedCache,
+}
+
+/// Workers count from one.
+fn worker_id(index: usize) -> WorkerId {
+    WorkerId(index as u64 + 1)
 }
 
 /// Why there is no outcome.
@@ -127,13 +142,15 @@ pub(super) enum SimulationError {
 /// Analyses a position with a virtual cluster.
 pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationError> {
     let mut stations = Vec::new();
-    let floor = Arc::new(std::sync::atomic::AtomicU8::new(world.floor.unwrap_or(u8::MAX)));
     for _ in 0..world.workers {
         let table = Arc::new(TranspositionTable::new(world.table_bytes)?);
         stations.push(Station {
-            worker: VirtualWorker::start(table, Arc::clone(&floor))?,
+            worker: VirtualWorker::start(table)?,
             idle_since: Some(Duration::ZERO),
             began: Duration::ZERO,
+            peer: None,
+            takes: false,
+            used: (0, 0),
         });
     }
     // Nobody is lost here, so no heartbeats are sent.
@@ -152,13 +169,12 @@ pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationErro
         communication: Duration::ZERO,
         messages: 0,
         spans: Vec::new(),
-        cache: std::collections::HashMap::new(),
-        offered: 0,
-        shared: 0,
+        cache: SharedCache::new(MAX_CACHE_ENTRIES),
     };
     for index in 0..world.workers {
         run.register(index);
     }
+    run.join_exchange();
     let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)) };
     run.step(Duration::ZERO, Event::Ask { ticket: Ticket(0), question });
     while run.done.is_none() {
@@ -204,10 +220,10 @@ impl Run {
                         }
                     }
                 }
-                Effect::Answer { .. }
-                | Effect::Keep(_)
-                | Effect::Disconnect { .. }
-                | Effect::Finish { .. } => {}
+                Effect::Share { entries } if self.world.exchange_rate.is_some() => {
+                    self.offer(at, WorkerId(0), &entries);
+                }
+                Effect::Share { .. } | Effect::Keep(_) | Effect::Answer { .. } | Effect::Disconnect { .. } | Effect::Finish { .. } => {}
             }
         }
         let wake = self.cluster.next_wake();
@@ -224,7 +240,7 @@ impl Run {
             Happening::Arrives(index, says) => {
                 self.messages += 1;
                 self.busy = self.busy.max(at) + self.world.message_cost;
-                let worker = WorkerId(index as u64 + 1);
+                let worker = worker_id(index);
                 self.step(self.busy, Event::Worker { worker, says });
             }
             Happening::Tick => {
@@ -237,30 +253,76 @@ impl Run {
             }
             Happening::Told(index, command) => self.told(at, index, command),
             Happening::Runs(index) => self.run_worker(at, index),
-            Happening::Offers(index, entries) => {
-                self.offered += entries.len() as u64;
-                let mut fresh = Vec::new();
-                for entry in entries {
-                    let better = self.cache.get(&entry.key).is_none_or(|old| entry.rank() > old.rank());
-                    if better {
-                        self.cache.insert(entry.key, entry);
-                        fresh.push(entry);
-                    }
-                }
-                self.shared += fresh.len() as u64;
-                let fresh = Arc::new(fresh);
-                for other in (0..self.stations.len()).filter(|&other| other != index) {
-                    self.agenda
-                        .push(at + self.world.round_trip / 2, Happening::Shares(other, Arc::clone(&fresh)));
-                }
-            }
+            Happening::Offers(index, entries) => self.offer(at, worker_id(index), &entries),
+            Happening::Takes(index) => self.take(at, index),
             Happening::Shares(index, entries) => {
-                for entry in entries.iter() {
-                    self.stations[index].worker.table.import(entry);
-                }
+                entries.iter().for_each(|entry| self.stations[index].worker.table.import(entry));
+            }
+            Happening::Review => self.review(at),
+        }
+    }
+
+    // ---- the exchange -----------------------------------------------------------------------------------------------
+
+    fn join_exchange(&mut self) {
+        if self.world.exchange_rate.is_none() {
+            return;
+        }
+        for index in 0..self.stations.len() {
+            self.cache.admit(worker_id(index));
+            self.stations[index].peer = self.cache.join(worker_id(index), Duration::ZERO, || ()).ok();
+        }
+        self.set_floors();
+        self.agenda.push(REVIEW_TIME, Happening::Review);
+    }
+
+    fn set_floors(&self) {
+        for (index, station) in self.stations.iter().enumerate() {
+            station.worker.set_floor(self.cache.wanted_from(worker_id(index)));
+        }
+    }
+
+    fn offer(&mut self, at: Duration, from: WorkerId, entries: &[SharedEntry]) {
+        self.cache.offer(from, entries);
+        for index in 0..self.stations.len() {
+            let station = &mut self.stations[index];
+            let waits = station.peer.as_ref().is_some_and(|peer| peer.waiting() > 0);
+            if waits && !std::mem::replace(&mut station.takes, true) {
+                self.agenda.push(at + EXCHANGE_LINGER, Happening::Takes(index));
             }
         }
     }
+
+    /// Sends a worker what waits for it, as far as its share of the link goes.
+    fn take(&mut self, at: Duration, index: usize) {
+        let share = self.world.exchange_rate.unwrap_or(0) / self.stations.len().max(1) as u64;
+        let most = share * u64::try_from(EXCHANGE_LINGER.as_micros()).unwrap_or(0) / 1_000_000;
+        let station = &mut self.stations[index];
+        let Some(peer) = &station.peer else { return };
+        let entries = self.cache.take(peer, usize::try_from(most.max(1)).unwrap_or(1));
+        station.takes = peer.waiting() > 0;
+        if station.takes {
+            self.agenda.push(at + EXCHANGE_LINGER, Happening::Takes(index));
+        }
+        self.agenda.push(at + self.world.round_trip / 2, Happening::Shares(index, entries));
+    }
+
+    /// Looks at the use of what was exchanged; floors may move.
+    fn review(&mut self, at: Duration) {
+        for station in &mut self.stations {
+            let table = &station.worker.table;
+            let used = (table.imported_entries(), table.imported_cutoffs());
+            if let Some(peer) = &station.peer {
+                self.cache.used(peer, used.0 - station.used.0, used.1 - station.used.1);
+                self.cache.review(peer, at);
+            }
+            station.used = used;
+        }
+        self.set_floors();
+        self.agenda.push(at + REVIEW_TIME, Happening::Review);
+    }
+
+    // ---- workers ----------------------------------------------------------------------------------------------------
 
     fn told(&mut self, at: Duration, index: usize, command: Command) {
         let station = &mut self.stations[index];
@@ -309,13 +371,7 @@ impl Run {
             Stand::Ended(mut report) => {
                 let Some(held) = station.worker.queue.pop_front() else { return };
                 report.search_time = then.saturating_sub(station.began);
-                let end = if held.unwanted {
-                    "cancelled"
-                } else if report.completed {
-                    "done"
-                } else {
-                    "shed"
-                };
+                let end = if held.unwanted { "cancelled" } else if report.completed { "done" } else { "shed" };
                 self.spans.push(Span {
                     worker: index,
                     from: station.began,
@@ -355,8 +411,7 @@ impl Run {
             idle: self.idle,
             communication: self.communication,
             messages: self.messages,
-            offered: self.offered,
-            shared: self.shared,
+            exchanged: self.cache.counts(),
             spans: self.spans,
         })
     }

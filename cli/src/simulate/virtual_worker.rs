@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use corridor_shared::exchange::SharedEntry;
@@ -46,6 +46,8 @@ pub(super) struct VirtualWorker {
     thread: Option<JoinHandle<()>>,
     outbox: Arc<Mutex<Vec<SharedEntry>>>,
     pub(super) table: Arc<TranspositionTable>,
+    /// The depth from which its results are wanted by others.
+    floor: Arc<AtomicU8>,
     /// The first one runs, the others wait.
     pub(super) queue: VecDeque<Held>,
 }
@@ -83,9 +85,7 @@ fn search(mut paced: Paced, table: Arc<TranspositionTable>) {
     let mut searcher = Searcher::new(table);
     while let Ok(Order::Begin(unit, window)) = paced.orders.recv() {
         let window = window.to_engine(unit.turn());
-        let Ok(report) = corridor_worker::search_unit(&mut searcher, &unit, window, &mut paced) else {
-            return;
-        };
+        let Ok(report) = corridor_worker::search_unit(&mut searcher, &unit, window, &mut paced) else { return };
         if paced.stands.send(Stand::Ended(Box::new(report))).is_err() {
             return;
         }
@@ -97,16 +97,28 @@ impl VirtualWorker {
     ///
     /// # Errors
     /// The system gives no thread.
-    pub(super) fn start(table: Arc<TranspositionTable>, floor: Arc<AtomicU8>) -> std::io::Result<Self> {
+    pub(super) fn start(table: Arc<TranspositionTable>) -> std::io::Result<Self> {
         let (orders, receiver) = channel();
         let (sender, stands) = channel();
         let outbox = Arc::new(Mutex::new(Vec::new()));
-        let paced = Paced { orders: receiver, stands: sender, outbox: Arc::clone(&outbox), floor };
+        let floor = Arc::new(AtomicU8::new(u8::MAX));
+        let paced = Paced {
+            orders: receiver,
+            stands: sender,
+            outbox: Arc::clone(&outbox),
+            floor: Arc::clone(&floor),
+        };
         let own = Arc::clone(&table);
         let thread = std::thread::Builder::new().name("virtual".to_owned()).spawn(|| search(paced, own))?;
-        Ok(Self { orders, stands, thread: Some(thread), outbox, table, queue: VecDeque::new() })
+        Ok(Self { orders, stands, thread: Some(thread), outbox, table, floor, queue: VecDeque::new() })
     }
 
+    /// Asks for results from a depth on.
+    pub(super) fn set_floor(&self, floor: u8) {
+        self.floor.store(floor, Ordering::Relaxed);
+    }
+
+    /// What it has found for others since the last call.
     pub(super) fn exports(&self) -> Vec<SharedEntry> {
         self.outbox.lock().map(|mut outbox| std::mem::take(&mut *outbox)).unwrap_or_default()
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use corridor_shared::board::Move;
+use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     Attempt, EventRecord, JobId, JobSpec, JobState, JobSummary, Line, Registration, Terms, Unit, UnitId,
     UnitProgress, UnitReport, WhiteWindow, WorkerId, WorkerSummary,
@@ -136,6 +137,11 @@ pub enum Effect {
         worker: WorkerId,
         /// What.
         command: Command,
+    },
+    /// Results of nodes that no worker searched as a whole, for all workers' tables.
+    Share {
+        /// The results.
+        entries: Vec<SharedEntry>,
     },
     /// End a worker's session.
     Disconnect {

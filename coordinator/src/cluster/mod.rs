@@ -21,8 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use corridor_shared::job::{
-    Attempt, ENGINE_EPOCH, Failure, JobEvent, JobId, JobSpec, JobState, MoveReport, Registration, StoppedBy,
-    Terms, Unit, UnitId, UnitReport, WhiteWindow, WorkerId,
+    Attempt, ENGINE_EPOCH, Failure, JobEvent, JobId, JobSpec, JobState, MoveReport, Registration,
+    StoppedBy, Terms, Unit, UnitId, UnitReport, WhiteWindow, WorkerId,
 };
 
 use crate::limits;
@@ -52,6 +52,12 @@ const AHEAD: Duration = Duration::from_millis(2);
 /// Positions per second of a slot before anything was measured.
 const ASSUMED_RATE: u64 = 1_000_000;
 
+/// Knob.
+#[must_use]
+pub fn knob(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
 /// How the cluster behaves.
 #[derive(Copy, Clone, Debug)]
 pub struct Config {
@@ -61,11 +67,18 @@ pub struct Config {
     pub unit_deaths: u32,
     /// Split at the root and nowhere else, for comparison.
     pub root_only: bool,
+    /// The most entries of the shared cache.
+    pub cache_entries: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { lease: limits::DEFAULT_LEASE, unit_deaths: limits::UNIT_DEATHS, root_only: false }
+        Self {
+            lease: limits::DEFAULT_LEASE,
+            unit_deaths: limits::UNIT_DEATHS,
+            root_only: false,
+            cache_entries: limits::MAX_CACHE_ENTRIES,
+        }
     }
 }
 
@@ -387,7 +400,13 @@ impl Cluster {
                 self.failures.remove(&report.unit);
                 let Some(job) = self.jobs.get_mut(&lease.unit.job) else { return };
                 job.nodes += report.nodes;
-                let result = plan::Result { score, bound, line: report.pv, nodes: report.nodes };
+                let result = plan::Result {
+                    score,
+                    bound,
+                    line: report.pv,
+                    nodes: report.nodes,
+                    path_dependent: report.path_dependent,
+                };
                 job.plan.record(report.unit, result);
             }
             None if lease.shedding => {
@@ -544,14 +563,14 @@ impl Cluster {
     fn manner_of_splitting(&self, id: JobId) -> (u64, bool) {
         let Some(job) = self.jobs.get(&id) else { return (u64::MAX, false) };
         let rivals = self.open.iter().filter(|(Reverse(priority), _)| *priority == job.spec.priority).count();
-        let slots = self.fleet.slots() / rivals.max(1);
+        let slots = knob("SLOTS", (self.fleet.slots() / rivals.max(1)) as u64) as usize;
         if slots <= 1 || self.config.root_only {
             return (u64::MAX, slots > 1);
         }
         let rate = self.slot_rate();
         let slots = u64::try_from(slots).unwrap_or(u64::MAX);
-        let share = job.plan.estimate() / slots.saturating_mul(UNITS_PER_SLOT);
-        let smallest = rate.saturating_mul(SMALLEST_UNIT_MS) / 1_000;
+        let share = job.plan.estimate() / slots.saturating_mul(knob("UPS", UNITS_PER_SLOT));
+        let smallest = rate.saturating_mul(knob("SMALL", SMALLEST_UNIT_MS)) / 1_000;
         let largest = rate.saturating_mul(LARGEST_UNIT_MS) / 1_000;
         (share.clamp(smallest, largest.max(smallest)), true)
     }
@@ -562,6 +581,10 @@ impl Cluster {
 
     fn adjust(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) {
         let Some(job) = self.jobs.get_mut(&id).filter(|job| job.is_open()) else { return };
+        let entries = job.plan.take_learned();
+        if !entries.is_empty() && !job.spec.deterministic {
+            effects.push(Effect::Share { entries });
+        }
         for (unit, adjustment) in job.plan.adjust() {
             let Some(lease) = self.fleet.lease(unit) else { continue };
             match adjustment {
@@ -674,13 +697,7 @@ impl Cluster {
         self.open.iter().filter(ready).min_by_key(share).map(|&(_, id)| id)
     }
 
-    fn grant_any(
-        &mut self,
-        now: Duration,
-        worker: WorkerId,
-        worst: Class,
-        effects: &mut Vec<Effect>,
-    ) -> bool {
+    fn grant_any(&mut self, now: Duration, worker: WorkerId, worst: Class, effects: &mut Vec<Effect>) -> bool {
         let Some(id) = self.next_job(worst, |_| true) else { return false };
         let Some(job) = self.jobs.get(&id) else { return false };
         let Some(task) = job.plan.next_task(worker, worst) else { return false };
@@ -693,9 +710,7 @@ impl Cluster {
     /// A unit that waits at a busy worker, so that no thread waits for a message.
     fn grant_ahead(&mut self, now: Duration, worker: WorkerId, effects: &mut Vec<Effect>) -> bool {
         // The budget of a unit that waits would be stale when it begins.
-        let Some(id) = self.next_job(Class::Likely, |job| job.spec.limits.nodes.is_none()) else {
-            return false;
-        };
+        let Some(id) = self.next_job(Class::Likely, |job| job.spec.limits.nodes.is_none()) else { return false };
         let Some(task) = self.jobs.get(&id).and_then(|job| job.plan.next_task(worker, Class::Likely)) else {
             return false;
         };
@@ -724,6 +739,7 @@ impl Cluster {
             prune: job::prune_mode(&job.spec),
             traceparent: job.spec.traceparent.clone(),
             speculative: task.class > Class::Likely,
+            seeds: Vec::new(),
         };
         unit.window = merge::window_at_end(task.window, unit.turn(), unit.path.len());
         job.plan.granted(task, unit_id, worker);
@@ -759,12 +775,11 @@ impl Cluster {
         let shed = move |lease: &Lease| {
             let unit = lease.unit.unit;
             let job = self.jobs.get(&lease.unit.job)?;
-            if lease.shedding || !job.plan.may_shed(unit) || !self.fleet.runs(lease) || self.config.root_only
-            {
+            if lease.shedding || !job.plan.may_shed(unit) || !self.fleet.runs(lease) || self.config.root_only {
                 return None;
             }
             let (share, _) = self.manner_of_splitting(lease.unit.job);
-            let micros = share.saturating_mul(SHED_AFTER).saturating_mul(1_000_000) / rate.max(1);
+            let micros = share.saturating_mul(knob("SHED", SHED_AFTER)).saturating_mul(1_000_000) / rate.max(1);
             Some((lease.began_at.saturating_add(Duration::from_micros(micros)), unit))
         };
         self.fleet.leases().filter_map(shed)

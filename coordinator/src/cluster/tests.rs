@@ -90,7 +90,7 @@ impl World {
             Effect::Disconnect { worker, .. } => {
                 self.held.remove(&worker);
             }
-            Effect::Keep(_) => {}
+            Effect::Keep(_) | Effect::Share { .. } => {}
             Effect::Deliver { watcher, records, .. } => {
                 assert!(!self.finished.contains(&watcher), "an event after the end of a stream");
                 self.events.entry(watcher).or_default().extend(records);
@@ -236,6 +236,7 @@ impl World {
             completed: true,
             search_time: Duration::from_micros(100),
             open: Vec::new(),
+            path_dependent: false,
         }
     }
 
@@ -293,6 +294,7 @@ fn best_score(done: &DoneReport, depth: u8) -> Score {
             prune: corridor_shared::search::PruneMode::Cat,
             traceparent: None,
             speculative: false,
+            seeds: Vec::new(),
         })
     };
     done.lines.iter().map(|line| score(line.mv)).max().expect("lines")

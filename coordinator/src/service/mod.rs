@@ -1,12 +1,14 @@
 //! The gRPC services: decode, send to the driver, encode. No decisions are made here.
 
 mod analysis;
+mod cache;
 mod fleet;
 mod positions;
 
 use tonic::Status;
 
 pub use analysis::AnalysisService;
+pub use cache::CacheService;
 pub use fleet::FleetService;
 pub use positions::PositionsService;
 

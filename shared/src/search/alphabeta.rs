@@ -6,7 +6,7 @@ use super::history::History;
 use super::ordering::{Candidate, Candidates, Hints, NodeHeat};
 use super::quiescence::{MAX_QDEPTH, RaceCare};
 use super::race_cache::RaceCache;
-use super::reductions::late_move_reduction;
+use super::reductions::{depth_without_move, late_move_reduction};
 use super::routes::Routes;
 use super::{Directive, MAX_PLY, POLL_NODES, PruneMode, SearchHandler, Window};
 use crate::board::{Move, Position};
@@ -23,8 +23,6 @@ const NO_REPETITION: usize = usize::MAX;
 const FUTILITY_DEPTH: i32 = 3;
 /// Nodes at least this deep keep a record of the moves that are done, so that the rest can be shed.
 pub(super) const SHED_DEPTH: i32 = 5;
-/// Without the table's move, a node this deep is searched one ply less: the next visit will have one.
-const REDUCE_WITHOUT_MOVE_DEPTH: i32 = 4;
 
 /// One thread's search: what it remembers between calls. The table is shared.
 pub struct Searcher {
@@ -81,7 +79,7 @@ impl PvLine {
 pub(super) struct Value {
     pub(super) score: Score,
     /// The score holds only on paths that come through this ply; [`NO_REPETITION`] if on all.
-    repeats: usize,
+    pub(super) repeats: usize,
 }
 
 impl Value {
@@ -382,8 +380,8 @@ impl<'s> Search<'s> {
             .and_then(|hit| hit.mv)
             .or_else(|| image.and_then(|hit| hit.mv))
             .filter(|&mv| movegen::is_legal_with(position, mv, || self.frame(ply).routes.cuts()));
-        if table_move.is_none() && depth >= REDUCE_WITHOUT_MOVE_DEPTH {
-            depth -= 1;
+        if table_move.is_none() {
+            depth = depth_without_move(depth);
         }
         let mut node = Node::new(alpha, beta, depth, eval);
         if depth >= SHED_DEPTH {

@@ -24,7 +24,7 @@ mod unit;
 
 pub use alphabeta::Searcher;
 pub use iterative::{IterationReport, RootLine, SearchReport, StoppedBy};
-pub use reductions::late_move_reduction;
+pub use reductions::{depth_without_move, late_move_reduction};
 pub use smp::ThreadPool;
 pub use split::{SplitMove, SplitMoves, split_moves};
 pub use unit::{OpenNode, UnitOutcome, UnitSpec};

@@ -1,6 +1,6 @@
 //! A unit of search: one node of somebody's tree, to a depth, with a window.
 
-use super::alphabeta::{Interrupt, OpenPly, Search, Searcher, advance};
+use super::alphabeta::{Interrupt, OpenPly, Search, Searcher, Value, advance};
 use super::{MAX_DEPTH, MAX_PLY, PruneMode, SearchHandler, Window};
 use crate::board::{Move, Position};
 use crate::score::{Bound, MAX_CM, Score};
@@ -51,6 +51,8 @@ pub struct UnitOutcome {
     pub nodes: u64,
     /// Whether the search ended by itself.
     pub completed: bool,
+    /// The score holds on this path only: a repetition of one of its positions is behind it.
+    pub path_dependent: bool,
     /// After [`super::Directive::Shed`]: the nodes from the path's end downwards whose moves were being tried at the full
     /// depth.
     pub open: Vec<OpenNode>,
@@ -88,14 +90,17 @@ impl Search<'_> {
             self.nodes += 1;
             // A null window leaves no line, and an earlier unit's must not be taken for one.
             self.clear_pv(ply);
-            let score = self.deepen(ply, window, depth);
+            let value = self.deepen(ply, window, depth);
+            let score = value.score;
             let bound = Bound::of(score, window.alpha, window.beta);
-            let mut outcome = UnitOutcome {
+            let mut outcome =
+                UnitOutcome {
                 score,
                 bound,
                 pv: Vec::new(),
                 nodes: self.nodes,
                 completed: false,
+                path_dependent: value.repeats < ply,
                 open: Vec::new(),
             };
             match self.interrupt.take() {
@@ -127,14 +132,7 @@ impl Search<'_> {
             let key = self.table_key(&position);
             if self.searcher.table.probe(key).is_none_or(|hit| hit.mv.is_none()) {
                 // True of every position that is not lost, and so weak that it decides nothing.
-                let hit = Hit {
-                    mv: Some(mv),
-                    score: -MAX_CM,
-                    eval: None,
-                    depth: 0,
-                    bound: Bound::Lower,
-                    imported: false,
-                };
+                let hit = Hit { mv: Some(mv), score: -MAX_CM, eval: None, depth: 0, bound: Bound::Lower, imported: false };
                 self.searcher.table.store(key, hit);
             }
             advance(&mut self.searcher.frames, ply, mv);
@@ -166,23 +164,22 @@ impl Search<'_> {
     }
 
     /// Searches a node to a depth, by way of shallower ones where the table has nothing of them.
-    fn deepen(&mut self, ply: usize, window: Window, depth: u8) -> Score {
+    fn deepen(&mut self, ply: usize, window: Window, depth: u8) -> Value {
         let hit = self.searcher.table.probe(self.table_key(&self.frame(ply).position));
         // An imported entry stands alone: nothing below it is known here, and the shallow depths find the order of moves.
         let known = hit.filter(|hit| !hit.imported).map_or(0, |hit| hit.depth);
         let first = if depth - known.min(depth) <= FRESH_PLIES { depth } else { known + 1 };
-        let mut score = 0;
+        let mut value = Value::of(0);
         for depth in first..=depth {
-            let value = if window.beta - window.alpha > 1 {
+            value = if window.beta - window.alpha > 1 {
                 self.node::<true>(ply, window.alpha, window.beta, depth.into())
             } else {
                 self.node::<false>(ply, window.alpha, window.beta, depth.into())
             };
-            score = value.score;
             if self.interrupted() {
                 break;
             }
         }
-        score
+        value
     }
 }

@@ -16,6 +16,7 @@ mod walk;
 use std::collections::BTreeMap;
 
 use corridor_shared::board::{Move, Position};
+use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{Attempt, UnitId, WorkerId};
 use corridor_shared::score::{Bound, INFINITE, MAX_CM, Score};
 use corridor_shared::search::{PruneMode, Window};
@@ -115,6 +116,7 @@ pub(crate) struct Result {
     pub(crate) bound: Bound,
     pub(crate) line: Vec<Move>,
     pub(crate) nodes: u64,
+    pub(crate) path_dependent: bool,
 }
 
 /// A node that a worker handed back: the move in hand, and the scores of those that are done.
@@ -182,6 +184,8 @@ pub(crate) struct Plan {
     /// Units that are wanted and not leased, the most urgent first.
     ready: Vec<Want>,
     suspects: Vec<Suspect>,
+    /// What was concluded about split nodes since it was last asked for.
+    learned: Vec<SharedEntry>,
     /// Positions visited in this iteration, and in the last.
     nodes: u64,
     last_nodes: u64,
@@ -200,6 +204,7 @@ impl Plan {
             leases: BTreeMap::new(),
             ready: Vec::new(),
             suspects: Vec::new(),
+            learned: Vec::new(),
             nodes: 0,
             last_nodes: 0,
         };
@@ -270,14 +275,7 @@ impl Plan {
     pub(crate) fn admit(&mut self, moves: impl IntoIterator<Item = RootMove>) {
         for root_move in moves {
             let node = self.tree.add(NodeId::ROOT, root_move.mv);
-            self.candidates.push(Candidate {
-                root_move,
-                node,
-                last: None,
-                found: None,
-                searches: 0,
-                all_nodes: 0,
-            });
+            self.candidates.push(Candidate { root_move, node, last: None, found: None, searches: 0, all_nodes: 0 });
         }
     }
 
@@ -323,22 +321,14 @@ impl Plan {
             Some(_) => self.look_at_siblings(cut, &mut wants, news),
             None => self.look_early(cut, &mut wants),
         }
-        if cut.speculate {
+        if cut.speculate && crate::cluster::knob("OFF", 0) & 8 == 0 {
             self.look_ahead(cut, &mut wants);
         }
         wants
     }
 
     /// Asks about a root move.
-    fn ask(
-        &mut self,
-        index: usize,
-        window: Window,
-        class: Class,
-        kind: Kind,
-        cut: Cut,
-        wants: &mut Wants,
-    ) -> Bounds {
+    fn ask(&mut self, index: usize, window: Window, class: Class, kind: Kind, cut: Cut, wants: &mut Wants) -> Bounds {
         let share = self.estimate() / u64::try_from(self.candidates.len()).unwrap_or(1).max(1);
         let request = Request {
             depth: i32::from(self.depth) - 1,
@@ -347,9 +337,10 @@ impl Plan {
             kind,
             estimate: if index < self.multipv { self.estimate() / 2 } else { share },
         };
-        let mut walk = Walk { tree: &mut self.tree, cut, wants: std::mem::take(wants) };
+        let mut walk = Walk { tree: &mut self.tree, cut, wants: std::mem::take(wants), learned: std::mem::take(&mut self.learned) };
         let bounds = -walk.visit(self.candidates[index].node, request);
         *wants = walk.wants;
+        self.learned = walk.learned;
         bounds
     }
 
@@ -429,9 +420,7 @@ impl Plan {
 
     /// Siblings before alpha is known, against the last iteration's.
     fn look_early(&mut self, cut: Cut, wants: &mut Wants) {
-        let Some(alpha) = self.guessed_alpha().filter(|alpha| alpha.abs() <= MAX_CM && cut.speculate) else {
-            return;
-        };
+        let Some(alpha) = self.guessed_alpha().filter(|alpha| alpha.abs() <= MAX_CM && cut.speculate && crate::cluster::knob("OFF", 0) & 2 == 0) else { return };
         if self.depth < SPECULATION_FROM_DEPTH || self.a_leader_failed_low() {
             return;
         }
@@ -455,9 +444,10 @@ impl Plan {
             estimate: self.estimate(),
         };
         let node = best.node;
-        let mut walk = Walk { tree: &mut self.tree, cut, wants: std::mem::take(wants) };
+        let mut walk = Walk { tree: &mut self.tree, cut, wants: std::mem::take(wants), learned: std::mem::take(&mut self.learned) };
         walk.visit(node, request);
         *wants = walk.wants;
+        self.learned = walk.learned;
     }
 
     fn look_at_suspects(&mut self, cut: Cut) -> Wants {
@@ -468,9 +458,10 @@ impl Plan {
             let window = Window { alpha: -best - 1, beta: -best };
             let estimate = self.last_nodes / 8;
             let request = Request { depth, window, class: Class::Needed, kind: Kind::Cut, estimate };
-            let mut walk = Walk { tree: &mut self.tree, cut, wants: std::mem::take(&mut wants) };
+            let mut walk = Walk { tree: &mut self.tree, cut, wants: std::mem::take(&mut wants), learned: std::mem::take(&mut self.learned) };
             let bounds = walk.visit(suspect.node, request);
             wants = walk.wants;
+            self.learned = walk.learned;
             suspect.bounds = bounds.decide(window.alpha, window.beta).then_some(-bounds);
         }
         wants
@@ -523,6 +514,11 @@ impl Plan {
 
     // ---- leases -----------------------------------------------------------------------------------------------------
 
+    /// What was concluded about split nodes since the last call, for the workers' tables.
+    pub(crate) fn take_learned(&mut self) -> Vec<SharedEntry> {
+        std::mem::take(&mut self.learned)
+    }
+
     /// What the leased units must be told, now that the tree was looked at. Takes them off the wanted ones.
     pub(crate) fn adjust(&mut self) -> Vec<(UnitId, Adjustment)> {
         let mut wanted: BTreeMap<NodeId, Want> = BTreeMap::new();
@@ -545,10 +541,7 @@ impl Plan {
         let mut seen = std::collections::BTreeSet::new();
         let (tree, leases) = (&self.tree, &self.leases);
         let held = |want: &Want| {
-            tree.get(want.node)
-                .leases
-                .iter()
-                .any(|unit| leases.get(unit).is_some_and(|lease| lease.depth == want.depth))
+            tree.get(want.node).leases.iter().any(|unit| leases.get(unit).is_some_and(|lease| lease.depth == want.depth))
         };
         self.ready.retain(|want| seen.insert(want.node) && !held(want));
         self.ready.sort_by_key(|want| want.class);
@@ -633,7 +626,8 @@ impl Plan {
             self.tree.get_mut(at).must_split = true;
             for &(mv, score, bound) in &level.done {
                 if let Some(child) = self.tree.child_by(at, mv) {
-                    self.tree.record(child, depth - 1, -score, -bound, Vec::new());
+                    // Whether it holds on this path only is not told.
+                    self.tree.record(child, depth - 1, -score, -bound, Vec::new(), true);
                     self.tree.get_mut(child).home = Some(lease.worker);
                 }
             }
@@ -647,7 +641,7 @@ impl Plan {
     /// A unit has a result.
     pub(crate) fn record(&mut self, unit: UnitId, result: Result) {
         let Some(lease) = self.end(unit, result.nodes) else { return };
-        self.tree.record(lease.node, lease.depth, result.score, result.bound, result.line);
+        self.tree.record(lease.node, lease.depth, result.score, result.bound, result.line, result.path_dependent);
         self.tree.get_mut(lease.node).retry = None;
     }
 
@@ -741,9 +735,7 @@ impl Plan {
     /// Drops what the last iteration did not use, if the tree is large.
     fn forget(&mut self) {
         let last = self.depth.saturating_sub(2);
-        let Some(moved) = self.tree.compact(|node| node.walked >= last || !node.leases.is_empty()) else {
-            return;
-        };
+        let Some(moved) = self.tree.compact(|node| node.walked >= last || !node.leases.is_empty()) else { return };
         let to = |node: NodeId| moved.get(node.index()).copied().flatten();
         for candidate in &mut self.candidates {
             candidate.node = to(candidate.node).unwrap_or(candidate.node);

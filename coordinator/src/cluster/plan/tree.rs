@@ -6,10 +6,13 @@
 //!
 //! Scores are those of the side to move at the node, win distances counted from the root.
 
+use std::collections::BTreeMap;
+
 use corridor_shared::board::{Move, Position};
+use corridor_shared::exchange::{SharedEntry, folded, shared_key};
 use corridor_shared::job::{Attempt, UnitId, WorkerId};
 use corridor_shared::score::{Bound, INFINITE, MAX_CM, Score};
-use corridor_shared::search::{PruneMode, SplitMove, split_moves};
+use corridor_shared::search::{PruneMode, SplitMove, depth_without_move, split_moves};
 
 use super::walk::Prefix;
 use crate::limits::MAX_TREE_NODES;
@@ -50,6 +53,19 @@ impl Bounds {
             Bound::Exact => Self::exact(score),
             Bound::Lower => Self { low: score, high: INFINITE },
             Bound::Upper => Self { low: -INFINITE, high: score },
+        }
+    }
+
+    /// As one score with its bound; `None` when nothing is known.
+    const fn score(self) -> Option<(Score, Bound)> {
+        if self.low == self.high {
+            Some((self.low, Bound::Exact))
+        } else if self.low > -INFINITE {
+            Some((self.low, Bound::Lower))
+        } else if self.high < INFINITE {
+            Some((self.high, Bound::Upper))
+        } else {
+            None
         }
     }
 
@@ -112,6 +128,10 @@ pub(super) struct Node {
     ordered_for: i32,
     /// It is split when it is searched to this depth.
     pub(super) split_for: Option<i32>,
+    /// The depth to which its children are searched, plus one: less than what was asked when it had no best move.
+    pub(super) searched_depth: i32,
+    /// What is known of it holds on its path only.
+    pub(super) path_dependent: bool,
     /// It sheds: it is split for whatever depth it is wanted next.
     pub(super) must_split: bool,
     /// The leading children that are decided.
@@ -144,6 +164,8 @@ impl Node {
             unsearched: Vec::new(),
             ordered_for: -1,
             split_for: None,
+            searched_depth: -1,
+            path_dependent: false,
             must_split: false,
             prefix: None,
             walked: 0,
@@ -182,8 +204,14 @@ impl Node {
         self.known.iter().find(|(_, bounds)| bounds.low == bounds.high).map(|&(_, bounds)| bounds.low)
     }
 
-    /// Adds knowledge about a depth. What contradicts it is older, and goes: knowledge is consistent at any time.
+    /// Adds what a search to a depth found, and what it took.
     pub(super) fn learn(&mut self, depth: i32, bounds: Bounds) {
+        self.know(depth, bounds);
+        self.cost = Some((depth, self.nodes.max(1)));
+    }
+
+    /// Adds knowledge about a depth. What contradicts it is older, and goes: knowledge is consistent at any time.
+    fn know(&mut self, depth: i32, bounds: Bounds) {
         self.known.retain(|(_, known)| known.and(bounds).is_some());
         match self.known.iter_mut().find(|(known, _)| *known == depth) {
             Some((_, known)) => *known = known.and(bounds).unwrap_or(bounds),
@@ -193,7 +221,6 @@ impl Node {
                 self.known.truncate(KNOWN_DEPTHS);
             }
         }
-        self.cost = Some((depth, self.nodes.max(1)));
     }
 
     /// What a search to a depth will probably take; `None` when nothing is known.
@@ -201,11 +228,7 @@ impl Node {
         let (known, nodes) = self.cost?;
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let estimate = nodes as f64 * GROWTH.powi((depth - known).clamp(-12, 12));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "positive, and an estimate"
-        )]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and an estimate")]
         Some(estimate as u64)
     }
 
@@ -227,13 +250,33 @@ impl Node {
 pub(super) struct Tree {
     nodes: Vec<Node>,
     prune: PruneMode,
+    /// What is known about positions, whatever the path.
+    table: BTreeMap<u64, SharedEntry>,
+}
+
+/// A root-relative score as of the node itself, where a win is as many plies nearer as the node is from the root.
+const fn from_root(score: Score, ply: u8) -> Score {
+    match score {
+        win if win > MAX_CM => win + ply as Score,
+        loss if loss < -MAX_CM => loss - ply as Score,
+        cm => cm,
+    }
+}
+
+/// The inverse of [`from_root`].
+const fn to_root(score: Score, ply: u8) -> Score {
+    match score {
+        win if win > MAX_CM => win - ply as Score,
+        loss if loss < -MAX_CM => loss + ply as Score,
+        cm => cm,
+    }
 }
 
 impl Tree {
     pub(super) fn new(root: Position, prune: PruneMode) -> Self {
         // No move leads to the root: its own is never looked at.
         let none = Move::pawn(root.pawn(root.turn()));
-        Self { nodes: vec![Node::new(None, none, 0, root)], prune }
+        Self { nodes: vec![Node::new(None, none, 0, root)], prune, table: BTreeMap::new() }
     }
 
     pub(super) fn get(&self, id: NodeId) -> &Node {
@@ -267,6 +310,11 @@ impl Tree {
         }
         path.reverse();
         path
+    }
+
+    /// Whether what is known of a child holds on its path only.
+    pub(super) fn is_tainted(&self, id: NodeId) -> bool {
+        self.get(id).children.iter().any(|child| self.get(child.node).path_dependent)
     }
 
     /// Whether the node repeats a position on its own path.
@@ -332,6 +380,8 @@ impl Tree {
         self.get_mut(id).must_split = false;
         if self.get(id).ordered_for != depth {
             self.order(id, depth);
+            let node = self.get_mut(id);
+            node.searched_depth = if node.line.is_empty() { depth_without_move(depth) } else { depth };
         }
     }
 
@@ -375,11 +425,56 @@ impl Tree {
     }
 
     /// Takes a unit's result into account.
-    pub(super) fn record(&mut self, id: NodeId, depth: i32, score: Score, bound: Bound, line: Vec<Move>) {
+    pub(super) fn record(&mut self, id: NodeId, depth: i32, score: Score, bound: Bound, line: Vec<Move>, path_dependent: bool) {
         let node = self.get_mut(id);
+        node.path_dependent = path_dependent;
         node.learn(depth, Bounds::of(score, bound));
         if !line.is_empty() {
             node.line = line;
+        }
+        self.remember(id, depth);
+    }
+
+    /// Makes what is known about a node known for its transpositions. Returns it for others to share.
+    pub(super) fn remember(&mut self, id: NodeId, depth: i32) -> Option<SharedEntry> {
+        let node = self.get(id);
+        if node.path_dependent {
+            return None;
+        }
+        let bounds = node.known.iter().find(|(known, _)| *known == depth)?.1;
+        let (score, bound) = bounds.score()?;
+        let entry = SharedEntry {
+            key: shared_key(&node.position, self.prune),
+            turn: node.position.turn(),
+            score: from_root(score, node.ply),
+            bound,
+            depth: u8::try_from(depth.max(0)).unwrap_or(u8::MAX),
+            mv: folded(&node.position, node.best()),
+        };
+        if self.table.len() >= MAX_TREE_NODES {
+            self.table.clear();
+        }
+        let place = self.table.entry(entry.key).or_insert(entry);
+        if entry.rank() > place.rank() {
+            *place = entry;
+        }
+        Some(entry)
+    }
+
+    /// What a transposition of a node tells about it, if that is new.
+    pub(super) fn recall(&mut self, id: NodeId, depth: i32) {
+        let prune = self.prune;
+        let node = self.get(id);
+        let Some(entry) = self.table.get(&shared_key(&node.position, prune)).copied() else { return };
+        let known = i32::from(entry.depth);
+        let bounds = Bounds::of(to_root(entry.score, node.ply), entry.bound);
+        let best = folded(&node.position, entry.mv);
+        let node = self.get_mut(id);
+        if node.line.is_empty() {
+            node.line.extend(best);
+        }
+        if known >= depth && node.bounds(depth).and(bounds).is_some_and(|both| both != node.bounds(depth)) {
+            node.know(known, bounds);
         }
     }
 

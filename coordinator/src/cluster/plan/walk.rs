@@ -4,6 +4,7 @@
 //! reduced as in the search itself, and who fails high is searched again. Where the wait is likely to be in vain the siblings are asked
 //! for as well, in a class of their own, so that nobody idles.
 
+use corridor_shared::exchange::SharedEntry;
 use corridor_shared::score::{INFINITE, MAX_CM, Score, win_in};
 use corridor_shared::search::{Window, late_move_reduction};
 
@@ -78,6 +79,8 @@ pub(super) struct Walk<'t> {
     pub(super) tree: &'t mut Tree,
     pub(super) cut: Cut,
     pub(super) wants: Wants,
+    /// What was concluded about split nodes, for others to share.
+    pub(super) learned: Vec<SharedEntry>,
 }
 
 /// The units that would decide something, in the order in which they were named.
@@ -144,6 +147,14 @@ impl Walk<'_> {
         if known.decide(window.alpha, window.beta) {
             return known;
         }
+        if !self.cut.deterministic {
+            self.tree.recall(id, depth);
+            let known = self.tree.get(id).bounds(depth);
+            if known.decide(window.alpha, window.beta) {
+                return known;
+            }
+        }
+        let node = self.tree.get(id);
         if class == Class::Ahead && !node.leases.is_empty() {
             return known;
         }
@@ -153,11 +164,7 @@ impl Walk<'_> {
             self.tree.split(id, depth);
             self.tree.get_mut(id).walked = self.cut.iteration;
             let request = Request { estimate, ..request };
-            return if self.cut.deterministic {
-                self.visit_in_order(id, request)
-            } else {
-                self.visit_split(id, request)
-            };
+            return if self.cut.deterministic { self.visit_in_order(id, request) } else { self.visit_split(id, request) };
         }
         let free = self.tree.get(id).leases.is_empty();
         self.wants.push(Want { node: id, depth, window, class, estimate }, free);
@@ -198,8 +205,7 @@ impl Walk<'_> {
                 }
                 index += 1;
                 if !siblings.open && !siblings.is_cut() {
-                    let prefix =
-                        Prefix { depth, window: request.window, kind: request.kind, len: index, siblings };
+                    let prefix = Prefix { depth, window: request.window, kind: request.kind, len: index, siblings };
                     self.tree.get_mut(id).prefix = Some(prefix);
                 }
             }
@@ -218,10 +224,14 @@ impl Walk<'_> {
             bounds.high = INFINITE;
             return bounds;
         }
-        if let Some(best) = siblings.best {
+        if let Some(best) = siblings.best.filter(|_| siblings.best_low > request.window.alpha) {
             self.tree.learn_line(id, best);
         }
-        self.tree.get_mut(id).learn(depth, bounds);
+        let tainted = self.tree.is_tainted(id);
+        let node = self.tree.get_mut(id);
+        node.path_dependent = tainted;
+        node.learn(depth, bounds);
+        self.learned.extend(self.tree.remember(id, depth));
         self.tree.get(id).bounds(depth)
     }
 
@@ -256,7 +266,8 @@ impl Walk<'_> {
             }
             for child in challengers {
                 let window = Window { alpha: -request.window.beta, beta: -siblings.alpha };
-                let ask = Request { depth: request.depth - 1, window, kind: Kind::Principal, ..request };
+                let depth = self.tree.get(id).searched_depth - 1;
+                let ask = Request { depth, window, kind: Kind::Principal, ..request };
                 let value = -self.visit(child.node, ask);
                 let settled = value.decide(siblings.alpha, request.window.beta);
                 siblings.add(child.node, value, settled);
@@ -279,10 +290,12 @@ impl Walk<'_> {
 
     /// A sibling against a null window: reduced if it is late, in full if that fails high.
     fn scout(&mut self, child: Child, index: usize, request: Request, alpha: Score, class: Class) -> Bounds {
-        let below = request.depth - 1;
+        let parent = self.tree.get(child.node).parent.unwrap_or(NodeId::ROOT);
+        let depth = self.tree.get(parent).searched_depth;
+        let below = depth - 1;
         let kind = if request.kind == Kind::Cut { Kind::All } else { Kind::Cut };
         let ask = Request { depth: below, kind, class, ..request };
-        let reduction = late_move_reduction(request.depth, index + 1, child.heat_cm, child.tactical);
+        let reduction = late_move_reduction(depth, index + 1, child.heat_cm, child.tactical);
         let value = -self.visit(child.node, Request { depth: below - reduction, ..ask }.null(alpha));
         if value.low > alpha && reduction > 0 {
             return -self.visit(child.node, ask.null(alpha));
@@ -291,15 +304,8 @@ impl Walk<'_> {
     }
 
     /// Looks at one move of a split node. False when the ones behind it must wait.
-    fn visit_child(
-        &mut self,
-        parent: NodeId,
-        child: Child,
-        index: usize,
-        request: Request,
-        siblings: &mut Siblings,
-    ) -> bool {
-        let below = request.depth - 1;
+    fn visit_child(&mut self, parent: NodeId, child: Child, index: usize, request: Request, siblings: &mut Siblings) -> bool {
+        let below = self.tree.get(parent).searched_depth - 1;
         let count = u64::try_from(self.tree.get(parent).children.len()).unwrap_or(1);
         let (alpha, beta) = (siblings.alpha, request.window.beta);
         if index == 0 {
@@ -309,20 +315,10 @@ impl Walk<'_> {
                 Kind::Cut => Kind::All,
                 Kind::All => Kind::Cut,
             };
-            let estimate = if request.kind == Kind::All {
-                2 * request.estimate / count
-            } else {
-                request.estimate * 2 / 3
-            };
+            let estimate = if request.kind == Kind::All { 2 * request.estimate / count } else { request.estimate * 2 / 3 };
             let ask = Request { depth: below, window, kind, estimate, ..request };
             let value = -self.visit(child.node, ask);
-            siblings.eldest(
-                self.tree.get(parent).last_exact(),
-                child.node,
-                value,
-                -window.beta,
-                -window.alpha,
-            );
+            siblings.eldest(self.tree.get(parent).last_exact(), child.node, value, -window.beta, -window.alpha);
             return true;
         }
         let Some((alpha, class)) = siblings.next(request, index, self.cut) else { return false };
@@ -421,12 +417,14 @@ impl Siblings {
         if !cut.speculate {
             return None;
         }
+        let off = crate::cluster::knob("OFF", 0);
+        if (off & 1 > 0 && request.kind == Kind::All) || (off & 2 > 0 && request.kind == Kind::Principal) || (off & 4 > 0 && request.kind == Kind::Cut) {
+            return None;
+        }
         match request.kind {
             Kind::All => Some((self.alpha, request.class.max(Class::Likely))),
             Kind::Principal => {
-                let guess = self
-                    .guess
-                    .filter(|guess| guess.abs() <= MAX_CM && (self.alpha..self.beta).contains(guess))?;
+                let guess = self.guess.filter(|guess| guess.abs() <= MAX_CM && (self.alpha..self.beta).contains(guess))?;
                 Some((guess, request.class.max(Class::Guess)))
             }
             Kind::Cut if index <= UNLIKELY_SIBLINGS => Some((self.alpha, request.class.max(Class::Unlikely))),
