@@ -218,7 +218,10 @@ impl Node {
             None => {
                 let place = self.known.partition_point(|&(known, _)| known > depth);
                 self.known.insert(place, (depth, bounds));
-                self.known.truncate(KNOWN_DEPTHS);
+                // What was just learned stays in any case, or it would be asked for again for ever.
+                if self.known.len() > KNOWN_DEPTHS {
+                    self.known.remove(if place == KNOWN_DEPTHS { KNOWN_DEPTHS - 1 } else { KNOWN_DEPTHS });
+                }
             }
         }
     }
@@ -356,6 +359,20 @@ impl Tree {
             leases.remove(place);
             self.count_active(id, -1);
         }
+    }
+
+    /// How many leases the nodes know; each is counted by the node and all above it.
+    #[cfg(test)]
+    pub(super) fn leased(&self) -> usize {
+        let below = |id: usize| {
+            let children = self.nodes.iter().filter(|node| node.parent.is_some_and(|parent| parent.index() == id));
+            children.map(|node| node.active).sum::<u32>()
+        };
+        for (id, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.active > 0) {
+            let own = u32::try_from(node.leases.len()).expect("few");
+            assert_eq!(node.active, own + below(id), "the count of active leases");
+        }
+        self.nodes.iter().map(|node| node.leases.len()).sum()
     }
 
     fn count_active(&mut self, id: NodeId, change: i32) {
