@@ -342,6 +342,11 @@ impl Driver {
             None => {}
             Some(Turn::Lost(reason)) => {
                 warn!(%reason, "all jobs pause");
+                let is_list =
+                    |effect: &Effect| matches!(effect, Effect::Answer { answer: Ok(Answer::Jobs(_)), .. });
+                for list in self.keeper.as_mut().map(|keeper| keeper.release(is_list)).unwrap_or_default() {
+                    self.carry_out(list);
+                }
                 self.step(Event::StoreLost { reason });
             }
             Some(Turn::Back) => {
@@ -471,6 +476,8 @@ async fn news(keeper: &mut Option<Keeper>) -> News {
 fn awaited(effect: &Effect, keeper: &Keeper, before: u64) -> u64 {
     match effect {
         Effect::Deliver { job, .. } | Effect::Finish { job, .. } => keeper.last_of(*job),
+        // Where jobs stand must not be told before that is durable; while nothing can be, it is wanted all the more.
+        Effect::Answer { answer: Ok(Answer::Jobs(_)), .. } if !keeper.is_faulty() => keeper.issued(),
         // What was ordered is durable before it is confirmed.
         Effect::Answer { answer: Ok(Answer::Job(_) | Answer::Nothing), .. } if keeper.issued() > before => {
             keeper.issued()

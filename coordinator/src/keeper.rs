@@ -104,6 +104,20 @@ impl Keeper {
         None
     }
 
+    /// Gives back what is held although it waits, if it matches.
+    pub(crate) fn release(&mut self, matches: impl Fn(&Effect) -> bool) -> Vec<Effect> {
+        let mut released = Vec::new();
+        for held in self.held.values_mut() {
+            released.extend(held.extract_if(.., |effect| matches(effect)));
+        }
+        released
+    }
+
+    /// Whether the store cannot be written.
+    pub(crate) fn is_faulty(&self) -> bool {
+        self.fault.borrow().is_some()
+    }
+
     /// Sends what is pending, unless a batch is still being written.
     pub(crate) fn flush(&mut self) {
         if self.pending.is_empty() || self.writing_since.is_some() {
@@ -230,8 +244,10 @@ mod tests {
         assert!(matches!(keeper.check(later), Some(Turn::Lost(reason)) if reason.contains("store_time")));
         assert_eq!(keeper.check(later), None, "told once");
         let (_, turn) = keeper.take(News::Fault("full".to_owned()));
-        assert_eq!((turn, fault.borrow().as_deref()), (None, Some("full")));
-        assert!(!say(&mut keeper, finish(1)));
+        assert_eq!((turn, fault.borrow().as_deref(), keeper.is_faulty()), (None, Some("full"), true));
+        assert!(!say(&mut keeper, finish(1)) && keeper.hold_until(1, finish(9)).is_none());
+        let nine = |effect: &Effect| matches!(effect, Effect::Finish { job: JobId(9), .. });
+        assert_eq!((jobs(&keeper.release(nine)), jobs(&keeper.release(nine))), (vec![9], vec![]));
         let (free, turn) = keeper.take(News::Committed(1));
         assert_eq!((jobs(&free), turn), (vec![1], Some(Turn::Back)));
         assert_eq!(*fault.borrow(), None);

@@ -501,7 +501,7 @@ async fn a_slow_store_delays_nobody_but_watchers() {
     let started = Instant::now();
     let job = accept(&mut client, &lasting(moves("e2 e8"), 60)).await.expect("accepted");
     assert!(started.elapsed() >= COMMIT, "a number that is told is durable");
-    // Questions are answered at once, and the search is far ahead of what may be told.
+    // Other questions are answered at once, and the search does not wait for what may be told.
     let asked = Instant::now();
     client.workers(v1::WorkersRequest {}).await.expect("workers");
     assert!(asked.elapsed() < COMMIT, "{:?}", asked.elapsed());

@@ -368,13 +368,6 @@ async fn malformed_jobs_are_refused_with_field_and_fault() {
         assert_eq!(status.code(), Code::InvalidArgument, "{named}: {status:?}");
         assert!(status.message().contains(named) && !status.message().contains('\n'), "{named}: {status:?}");
     }
-    for (spec, named) in [
-        (v1::JobSpec { deterministic: true, ..good.clone() }, "spec.deterministic"),
-        (v1::JobSpec { prune: v1::PruneMode::Audit.into(), ..good.clone() }, "spec.prune"),
-    ] {
-        let status = client.submit(v1::SubmitRequest { spec: Some(spec) }).await.expect_err(named);
-        assert!(status.code() == Code::Unimplemented && status.message().contains(named), "{status:?}");
-    }
     assert_eq!(
         client.submit(v1::SubmitRequest { spec: None }).await.expect_err("no spec").code(),
         Code::InvalidArgument
@@ -609,7 +602,6 @@ async fn a_malformed_unit_fails_alone_and_large_messages_pass_both_ways() {
         v1::Unit { root: "rubbish".to_owned(), ..good.clone() },
         v1::Unit { path: vec!["e5".to_owned()], ..good.clone() },
         v1::Unit { prune: 0, ..good.clone() },
-        v1::Unit { deterministic: true, ..good.clone() },
     ];
     for unit in bad {
         let number = unit.unit;
