@@ -42,6 +42,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MODE", default_value = "cat")]
     prune: Prune,
 
+    /// The same answer and node count for any number of workers, any schedule and any faults; slower
+    #[arg(long)]
+    deterministic: bool,
+
     #[command(flatten)]
     later: LaterArgs,
 
@@ -74,20 +78,13 @@ pub(crate) struct Arguments {
 #[derive(Args)]
 struct LaterArgs {
     #[arg(long, hide = true)]
-    deterministic: bool,
-
-    #[arg(long, hide = true)]
     fresh: bool,
 }
 
 impl Arguments {
     /// Refuses what this version cannot do, by the flag's name and before anything starts.
     fn refuse_later(&self) -> Result<(), Failure> {
-        let later = [
-            ("--prune audit", matches!(self.prune, Prune::Audit)),
-            ("--deterministic", self.later.deterministic),
-            ("--fresh", self.later.fresh),
-        ];
+        let later = [("--fresh", self.later.fresh)];
         match later.iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((flag, _)) => Err(Failure::bad_input(&format!("{flag} is not supported by this version"))),
@@ -158,8 +155,7 @@ enum Prune {
     Cat,
     /// Every legal move
     None,
-    /// As cat, then check the pruned moves
-    #[value(hide = true)]
+    /// As cat, then check the pruned moves against the best score
     Audit,
 }
 
@@ -181,7 +177,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         limits: arguments.limits.limits(),
         multipv: arguments.multipv,
         prune: arguments.prune.into(),
-        deterministic: false,
+        deterministic: arguments.deterministic,
         priority: arguments.priority,
         detach: arguments.detach,
         traceparent: None,

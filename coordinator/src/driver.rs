@@ -482,7 +482,11 @@ fn awaited(effect: &Effect, keeper: &Keeper, before: u64) -> u64 {
         Effect::Answer { answer: Ok(Answer::Job(_) | Answer::Nothing), .. } if keeper.issued() > before => {
             keeper.issued()
         }
-        Effect::Answer { .. } | Effect::Send { .. } | Effect::Disconnect { .. } | Effect::Share { .. } | Effect::Keep(_) => 0,
+        Effect::Answer { .. }
+        | Effect::Send { .. }
+        | Effect::Disconnect { .. }
+        | Effect::Share { .. }
+        | Effect::Keep(_) => 0,
     }
 }
 

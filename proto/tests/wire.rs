@@ -17,7 +17,7 @@ use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     Accepted, Attempt, AuditReport, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent,
     JobId, JobLimits, JobSpec, JobState, Line, MAX_DEPTH, MoveHeat, MoveReport, Registration, RootPrune,
-    StateChange, ShedNode, StoppedBy, Terms, Unit, UnitId, UnitProgress, UnitReport, WhiteWindow, WorkerId,
+    ShedNode, StateChange, StoppedBy, Terms, Unit, UnitId, UnitProgress, UnitReport, WhiteWindow, WorkerId,
 };
 use corridor_shared::score::{Bound, MAX_CM, WhiteScore, win_in};
 use corridor_shared::search::PruneMode;
@@ -231,7 +231,10 @@ fn the_conversation_with_a_worker_survives_the_wire() {
     let report = UnitReport {
         open: vec![ShedNode {
             current: mv("e3h"),
-            done: vec![(mv("e8"), WhiteScore::Cm(-12), Bound::Lower), (mv("d8"), WhiteScore::WhiteWinsIn(7), Bound::Exact)],
+            done: vec![
+                (mv("e8"), WhiteScore::Cm(-12), Bound::Lower),
+                (mv("d8"), WhiteScore::WhiteWinsIn(7), Bound::Exact),
+            ],
         }],
         path_dependent: true,
         unit: UnitId(2),

@@ -1,98 +1,232 @@
 //! `corridor simulate`: what a cluster of so many workers would do, by the real planner and the real search in virtual
 //! time.
 
+mod bare;
+mod positions;
+mod schedule;
 mod virtual_cluster;
 mod virtual_worker;
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
 use corridor_shared::Position;
 use corridor_shared::job::{JobLimits, JobSpec, RootPrune};
-use corridor_shared::search::{Limits, Searcher, Undisturbed};
+use corridor_shared::search::MAX_DEPTH;
 use corridor_shared::tt::TranspositionTable;
+use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::units;
+use crate::signals::Interrupts;
+use crate::{out, units};
+use bare::{Bare, Goal};
+use positions::Named;
 use virtual_cluster::{Outcome, World};
 
 /// What `simulate` is told.
 #[derive(Args)]
+#[command(override_usage = "corridor simulate --positions <FILE> (--depth <D> | --nodes <N>) [OPTIONS]")]
 pub(crate) struct Arguments {
-    /// Numbers of workers
-    #[arg(long, value_name = "N,N,..", value_delimiter = ',', default_value = "1,2,4,8,16,32")]
+    /// Numbers of workers, separated by commas, each 1 to 256
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "1,2,4,8,16,32", value_parser = units::whole(1..=256usize))]
     workers: Vec<usize>,
-    /// Positions, one a line
+
+    /// The positions, one a line: moves, a position text, or a name, a tab and either
     #[arg(long, value_name = "FILE")]
     positions: PathBuf,
-    /// Plies
-    #[arg(long, value_name = "D")]
+
+    /// Plies to which each position is searched, 1 to 100
+    #[arg(long, value_name = "D", value_parser = units::whole(1..=MAX_DEPTH), conflicts_with = "nodes", required_unless_present = "nodes")]
     depth: Option<u8>,
-    /// Bare nodes: each position is searched to the first depth that takes the bare search so many
-    #[arg(long, value_name = "N", default_value_t = 20_000_000)]
-    nodes: u64,
-    /// Round trip
+
+    /// Instead: each position to the first depth that takes the bare search so many positions
+    #[arg(long, value_name = "N", value_parser = units::whole(1..=u64::MAX))]
+    nodes: Option<u64>,
+
+    /// Round trip between coordinator and workers
     #[arg(long, value_name = "T", default_value = "500us", value_parser = units::duration)]
     rtt: Duration,
-    /// Message cost
+
+    /// What a message costs the coordinator
     #[arg(long, value_name = "T", default_value = "10us", value_parser = units::duration)]
     message_cost: Duration,
-    /// Table
+
+    /// Positions that a worker visits in a second
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = units::whole(1_000..=1_000_000_000u64))]
+    rate: u64,
+
+    /// Transposition table of each worker, and of the bare search
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = units::table_size)]
     hash: u64,
-    /// Split at the root only
+
+    /// Split at the root and nowhere else
     #[arg(long)]
     root_only: bool,
+
     /// Without the shared cache
     #[arg(long)]
     no_exchange: bool,
-    /// Entries of the shared cache that the coordinator sends in a second
-    #[arg(long, default_value_t = 1_000_000)]
+
+    /// Entries of the shared cache that the coordinator can send in a second, over all links
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = units::whole(1..=1_000_000_000u64))]
     exchange_rate: u64,
-    /// Max positions
-    #[arg(long, default_value_t = 1000)]
-    first: usize,
+
+    /// Also write who worked on what, when, into this file, a JSON object a line
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+
+    /// Also draw it: the first position with the last number of workers
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
-struct Bare {
-    depth: u8,
-    nodes: u64,
-}
-
-fn bare(position: &Position, depth: Option<u8>, nodes: u64, bytes: usize) -> Bare {
-    struct UntilEnough(u64, u8);
-    impl corridor_shared::search::SearchHandler for UntilEnough {
-        fn poll(&mut self, _nodes: u64) -> corridor_shared::search::Directive {
-            corridor_shared::search::Directive::Continue
+impl Arguments {
+    fn goal(&self) -> Goal {
+        match (self.depth, self.nodes) {
+            (Some(depth), _) => Goal::Depth(depth),
+            (None, nodes) => Goal::Nodes(nodes.unwrap_or(1)),
         }
-        fn iteration(
-            &mut self,
-            report: &corridor_shared::search::IterationReport,
-        ) -> corridor_shared::search::Directive {
-            self.1 = report.depth;
-            if report.nodes >= self.0 {
-                corridor_shared::search::Directive::Stop
-            } else {
-                corridor_shared::search::Directive::Continue
+    }
+
+    fn world(&self, workers: usize) -> World {
+        World {
+            workers,
+            round_trip: self.rtt,
+            message_cost: self.message_cost,
+            nodes_per_second: self.rate,
+            table_bytes: self.table_bytes(),
+            root_only: self.root_only,
+            exchange_rate: (!self.no_exchange).then_some(self.exchange_rate),
+        }
+    }
+
+    fn table_bytes(&self) -> usize {
+        usize::try_from(self.hash).unwrap_or(usize::MAX)
+    }
+}
+
+/// One position with one number of workers.
+struct Sample {
+    index: usize,
+    workers: usize,
+    bare: Bare,
+    outcome: Outcome,
+}
+
+/// One number of workers, over all positions: geometric means of ratios and times, arithmetic ones of shares.
+#[derive(Serialize)]
+struct Row {
+    workers: usize,
+    speedup: f64,
+    search_overhead: f64,
+    idle: f64,
+    communication: f64,
+    time_to_depth_s: f64,
+}
+
+/// Runs all positions with all numbers of workers; after an interrupt, tells of those that are done.
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
+    let positions = positions::read(&arguments.positions)?;
+    for (flag, path) in [("--trace", &arguments.trace), ("--svg", &arguments.svg)] {
+        path.as_ref().map_or(Ok(()), |path| out::check_writable(flag, path))?;
+    }
+    let interrupts = Interrupts::listen()?;
+    let samples = simulate(arguments, &positions, &interrupts)?;
+    let wanted = positions.len() * arguments.workers.len();
+    let rows: Vec<Row> =
+        arguments.workers.iter().filter_map(|&workers| row(workers, arguments.rate, &samples)).collect();
+    if json {
+        rows.iter().try_for_each(out::json)?;
+    } else {
+        out::text(&page(&rows))?;
+    }
+    draw(arguments, &positions, &samples)?;
+    if samples.len() < wanted {
+        let text = format!("{} of {wanted} runs are done, and the means are over those", samples.len());
+        return Err(Failure::interrupted(&text));
+    }
+    Ok(())
+}
+
+/// Simulates on as many threads as there are processors, a position each. The results do not depend on that.
+fn simulate(
+    arguments: &Arguments,
+    positions: &[Named],
+    interrupts: &Interrupts,
+) -> Result<Vec<Sample>, Failure> {
+    let (stop, next) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let (sender, results) = channel();
+    let mut samples = Vec::new();
+    let mut failure = None;
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(positions.len()) {
+            let (sender, stop, next) = (sender.clone(), &stop, &next);
+            scope.spawn(move || {
+                while let Some(named) = positions.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let index = positions.iter().position(|other| std::ptr::eq(other, named)).unwrap_or(0);
+                    if !simulate_one(arguments, index, &named.position, stop, &sender) {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        loop {
+            match results.recv_timeout(Duration::from_millis(100)) {
+                Ok(Ok(sample)) => {
+                    progress(&positions[sample.index], &sample, arguments.rate);
+                    samples.push(sample);
+                }
+                Ok(Err(error)) => {
+                    stop.store(true, Ordering::Relaxed);
+                    failure.get_or_insert(error);
+                }
+                Err(RecvTimeoutError::Timeout) if interrupts.seen() => stop.store(true, Ordering::Relaxed),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-    }
-    let table = Arc::new(TranspositionTable::new(bytes).expect("a table"));
-    let mut searcher = Searcher::new(table);
-    match depth {
-        Some(depth) => {
-            let report = searcher.analyze(position, &Limits::depth(depth), &mut Undisturbed);
-            Bare { depth, nodes: report.nodes }
-        }
+    });
+    match failure.filter(|_| !interrupts.seen()) {
+        Some(error) => Err(Failure::Failed(error)),
         None => {
-            let mut handler = UntilEnough(nodes, 0);
-            let report = searcher.analyze(position, &Limits::depth(100), &mut handler);
-            Bare { depth: handler.1, nodes: report.nodes }
+            samples.sort_by_key(|sample: &Sample| (sample.index, sample.workers));
+            Ok(samples)
         }
     }
+}
+
+/// Simulates one position. False when there is no going on.
+fn simulate_one(
+    arguments: &Arguments,
+    index: usize,
+    position: &Position,
+    stop: &AtomicBool,
+    results: &Sender<anyhow::Result<Sample>>,
+) -> bool {
+    let simulated = || -> anyhow::Result<bool> {
+        let table = Arc::new(TranspositionTable::new(arguments.table_bytes())?);
+        let Some(bare) = bare::search(position, arguments.goal(), table, stop) else { return Ok(false) };
+        for &workers in &arguments.workers {
+            let outcome = virtual_cluster::run(spec(*position, bare.depth), arguments.world(workers), stop)?;
+            if results.send(Ok(Sample { index, workers, bare, outcome })).is_err() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    simulated().unwrap_or_else(|error| {
+        // Whoever listens ends everything.
+        let _ = results.send(Err(error));
+        false
+    })
 }
 
 fn spec(position: Position, depth: u8) -> JobSpec {
@@ -108,77 +242,84 @@ fn spec(position: Position, depth: u8) -> JobSpec {
     }
 }
 
-/// Runs the subcommand.
-pub(crate) fn run(arguments: &Arguments, _json: bool) -> Result<(), Failure> {
-    let text = std::fs::read_to_string(&arguments.positions).map_err(|e| Failure::bad_input(&format!("--positions: {e}")))?;
-    let positions: Vec<(String, Position)> = text
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.trim().is_empty())
-        .map(|line| {
-            let moves = line.split('\t').next_back().unwrap_or(line);
-            let moves = corridor_shared::notation::parse_moves(corridor_shared::notation::Notation::Man, moves).expect("moves");
-            (line.to_owned(), corridor_shared::notation::replay(&Position::start(), &moves).expect("legal"))
-        })
-        .take(arguments.first)
-        .collect();
-    let bytes = usize::try_from(arguments.hash).unwrap_or(usize::MAX);
-    let next = AtomicUsize::new(0);
-    let results: std::sync::Mutex<Vec<(usize, usize, u64, Outcome)>> = std::sync::Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((name, position)) = positions.get(index) else { return };
-                    let bare = bare(position, arguments.depth, arguments.nodes, bytes);
-                    eprintln!("{name}: depth {} nodes {}", bare.depth, bare.nodes);
-                    for &workers in &arguments.workers {
-                        let world = World {
-                            workers,
-                            round_trip: arguments.rtt,
-                            message_cost: arguments.message_cost,
-                            nodes_per_second: 1_000_000,
-                            table_bytes: bytes,
-                            root_only: arguments.root_only,
-                            exchange_rate: (!arguments.no_exchange).then_some(arguments.exchange_rate),
-                        };
-                        let started = std::time::Instant::now();
-                        let outcome = virtual_cluster::run(spec(*position, bare.depth), world).expect("an outcome");
-                        let total = outcome.time.as_secs_f64() * workers as f64;
-                        eprintln!(
-                            "  {index} w {workers} speedup {:.2} overhead {:.3} idle {:.3} comm {:.3} messages {} units {} exchanged {} {} {} {} time {:.2} real {:.1} score {:?} best {:?}",
-                            bare.nodes as f64 / 1e6 / outcome.time.as_secs_f64(),
-                            outcome.nodes as f64 / bare.nodes as f64 - 1.0,
-                            outcome.idle.as_secs_f64() / total,
-                            outcome.communication.as_secs_f64() / total,
-                            outcome.messages,
-                            outcome.spans.len(), outcome.exchanged.offered, outcome.exchanged.accepted, outcome.exchanged.sent, outcome.exchanged.dropped,
-                            outcome.time.as_secs_f64(),
-                            started.elapsed().as_secs_f64(),
-                            outcome.done.score_white, outcome.done.best_move,
-                        );
-                        let mut kinds: std::collections::BTreeMap<(bool, &str), (u64, f64)> = std::collections::BTreeMap::new();
-                        for span in &outcome.spans {
-                            let e = kinds.entry((span.speculative, span.end)).or_default();
-                            e.0 += 1;
-                            e.1 += (span.to - span.from).as_secs_f64();
-                        }
-                        for (k, v) in kinds { eprintln!("    {k:?} {} {:.3}", v.0, v.1 / total); }
-                        results.lock().unwrap().push((index, workers, bare.nodes, outcome));
-                    }
-                }
-            });
-        }
-    });
-    let results = results.into_inner().unwrap();
-    for &workers in &arguments.workers {
-        let rows: Vec<_> = results.iter().filter(|row| row.1 == workers).collect();
-        let n = rows.len() as f64;
-        let speedup = rows.iter().map(|r| (r.2 as f64 / 1e6 / r.3.time.as_secs_f64()).ln()).sum::<f64>() / n;
-        let overhead = rows.iter().map(|r| (r.3.nodes as f64 / r.2 as f64).ln()).sum::<f64>() / n;
-        let idle = rows.iter().map(|r| r.3.idle.as_secs_f64() / (r.3.time.as_secs_f64() * workers as f64)).sum::<f64>() / n;
-        let comm = rows.iter().map(|r| r.3.communication.as_secs_f64() / (r.3.time.as_secs_f64() * workers as f64)).sum::<f64>() / n;
-        println!("{workers:3} speedup {:.2} overhead {:.3} idle {idle:.3} comm {comm:.3}", speedup.exp(), overhead.exp() - 1.0);
+fn progress(named: &Named, sample: &Sample, rate: u64) {
+    if std::io::stderr().is_terminal() {
+        let Named { name, .. } = named;
+        let (workers, bare) = (sample.workers, sample.bare);
+        let speedup = ratio(bare.nodes, rate) / sample.outcome.time.as_secs_f64();
+        out::notice(&format!(
+            "{name}: depth {}, {} positions alone; {workers} workers: {speedup:.2}",
+            bare.depth,
+            units::grouped(bare.nodes)
+        ));
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a ratio of counts far below 2^52")]
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let values: Vec<f64> = values.collect();
+    values.iter().sum::<f64>() / u32::try_from(values.len()).map_or(1.0, f64::from)
+}
+
+fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
+    mean(values.map(f64::ln)).exp()
+}
+
+fn row(workers: usize, rate: u64, samples: &[Sample]) -> Option<Row> {
+    let samples: Vec<&Sample> = samples.iter().filter(|sample| sample.workers == workers).collect();
+    if samples.is_empty() {
+        return None;
+    }
+    let time = |sample: &Sample| sample.outcome.time.as_secs_f64();
+    let all = |sample: &Sample| time(sample) * u32::try_from(workers).map_or(1.0, f64::from);
+    Some(Row {
+        workers,
+        speedup: geometric_mean(samples.iter().map(|sample| ratio(sample.bare.nodes, rate) / time(sample))),
+        search_overhead: geometric_mean(samples.iter().map(|it| ratio(it.outcome.nodes, it.bare.nodes)))
+            - 1.0,
+        idle: mean(samples.iter().map(|sample| sample.outcome.idle.as_secs_f64() / all(sample))),
+        communication: mean(samples.iter().map(|it| it.outcome.communication.as_secs_f64() / all(it))),
+        time_to_depth_s: geometric_mean(samples.iter().map(|sample| time(sample))),
+    })
+}
+
+fn page(rows: &[Row]) -> String {
+    let mut table = Table::new();
+    let header = ["workers", "speedup", "search overhead", "idle", "communication", "time to depth"];
+    table.load_preset(presets::UTF8_BORDERS_ONLY).set_width(80).set_header(header);
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    for row in rows {
+        table.add_row([
+            row.workers.to_string(),
+            format!("{:.2}", row.speedup),
+            percent(row.search_overhead),
+            percent(row.idle),
+            percent(row.communication),
+            format!("{:.3} s", row.time_to_depth_s),
+        ]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("{table}\n")
+}
+
+fn draw(arguments: &Arguments, positions: &[Named], samples: &[Sample]) -> Result<(), Failure> {
+    let name = |sample: &Sample| positions[sample.index].name.as_str();
+    if let Some(path) = &arguments.trace {
+        let lines =
+            samples.iter().map(|sample| schedule::trace(name(sample), sample.workers, &sample.outcome));
+        let text = lines.collect::<serde_json::Result<String>>().map_err(anyhow::Error::new)?;
+        out::file(path, &text)?;
+    }
+    let last = arguments.workers.last().copied();
+    let drawn = samples.iter().find(|sample| sample.index == 0 && Some(sample.workers) == last);
+    if let (Some(path), Some(sample)) = (&arguments.svg, drawn) {
+        out::file(path, &schedule::picture(name(sample), sample.workers, &sample.outcome))?;
     }
     Ok(())
 }

@@ -2,19 +2,21 @@
 //! position costs a fixed time, a message its way and the coordinator's work. So a run is the same on any machine, and
 //! thirty-two workers need no more processors than one.
 
-use std::collections::BinaryHeap;
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use corridor_coordinator::cache::{CacheCounts, Peer, REVIEW_TIME, SharedCache};
-use corridor_coordinator::limits::{EXCHANGE_LINGER, MAX_CACHE_ENTRIES};
+use corridor_coordinator::cache::{Peer, REVIEW_TIME, SharedCache};
 use corridor_coordinator::cluster::{
     Cluster, Command, Config, Effect, Event, Question, Ticket, WatcherId, WorkerSays,
 };
+use corridor_coordinator::limits::{EXCHANGE_LINGER, MAX_CACHE_ENTRIES};
 use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{DoneReport, ENGINE_EPOCH, JobEvent, JobSpec, Registration, WorkerId};
 use corridor_shared::tt::{TableError, TranspositionTable};
+use serde::Serialize;
 
 use super::virtual_worker::{Stand, VirtualWorker};
 
@@ -43,8 +45,6 @@ pub(super) struct Outcome {
     pub(super) idle: Duration,
     /// .. and because the messages were on their way.
     pub(super) communication: Duration,
-    pub(super) messages: u64,
-    pub(super) exchanged: CacheCounts,
     pub(super) spans: Vec<Span>,
 }
 
@@ -57,7 +57,19 @@ pub(super) struct Span {
     pub(super) path: String,
     pub(super) depth: u8,
     pub(super) speculative: bool,
-    pub(super) end: &'static str,
+    pub(super) end: Ending,
+}
+
+/// How a unit ended on its worker.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Ending {
+    /// With a result.
+    Done,
+    /// It was too large: what was not done of it went to others.
+    Shed,
+    /// Nobody wanted it any more.
+    Cancelled,
 }
 
 enum Happening {
@@ -76,7 +88,7 @@ enum Happening {
 /// Events in the order of their times, then of their making.
 struct Agenda {
     heap: BinaryHeap<Reverse<(Duration, u64)>>,
-    items: std::collections::BTreeMap<u64, Happening>,
+    items: BTreeMap<u64, Happening>,
     last: u64,
 }
 
@@ -114,18 +126,21 @@ struct Run {
     /// Until when the coordinator is busy.
     busy: Duration,
     next_tick: Option<Duration>,
-    done: Option<(Duration, DoneReport)>,
+    done: Option<(Duration, Result<DoneReport, String>)>,
     nodes: u64,
     idle: Duration,
     communication: Duration,
-    messages: u64,
     spans: Vec<Span>,
     cache: SharedCache,
 }
 
+fn wide(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
 /// Workers count from one.
 fn worker_id(index: usize) -> WorkerId {
-    WorkerId(index as u64 + 1)
+    WorkerId(wide(index) + 1)
 }
 
 /// Why there is no outcome.
@@ -140,7 +155,10 @@ pub(super) enum SimulationError {
 }
 
 /// Analyses a position with a virtual cluster.
-pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationError> {
+///
+/// # Errors
+/// The machine has no memory or no thread for a worker, the job failed, or `stop` was set.
+pub(super) fn run(spec: JobSpec, world: World, stop: &AtomicBool) -> Result<Outcome, SimulationError> {
     let mut stations = Vec::new();
     for _ in 0..world.workers {
         let table = Arc::new(TranspositionTable::new(world.table_bytes)?);
@@ -159,7 +177,7 @@ pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationErro
     let mut run = Run {
         world,
         cluster: Cluster::new(config),
-        agenda: Agenda { heap: BinaryHeap::new(), items: std::collections::BTreeMap::new(), last: 0 },
+        agenda: Agenda { heap: BinaryHeap::new(), items: BTreeMap::new(), last: 0 },
         stations,
         busy: Duration::ZERO,
         next_tick: None,
@@ -167,7 +185,6 @@ pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationErro
         nodes: 0,
         idle: Duration::ZERO,
         communication: Duration::ZERO,
-        messages: 0,
         spans: Vec::new(),
         cache: SharedCache::new(MAX_CACHE_ENTRIES),
     };
@@ -178,6 +195,9 @@ pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationErro
     let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)) };
     run.step(Duration::ZERO, Event::Ask { ticket: Ticket(0), question });
     while run.done.is_none() {
+        if stop.load(Ordering::Relaxed) {
+            return Err(SimulationError::NoAnswer("it was interrupted".to_owned()));
+        }
         let Some((at, happening)) = run.agenda.pop() else {
             return Err(SimulationError::NoAnswer("nothing is left to happen".to_owned()));
         };
@@ -188,13 +208,13 @@ pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationErro
 
 impl Run {
     fn register(&mut self, index: usize) {
-        let number = index as u64 + 1;
+        let number = wide(index) + 1;
         let registration = Registration {
             name: format!("worker-{number}"),
             instance: number,
             engine_epoch: ENGINE_EPOCH.to_owned(),
             slots: 1,
-            table_bytes: self.world.table_bytes as u64,
+            table_bytes: wide(self.world.table_bytes),
         };
         let question = Question::Register { worker: WorkerId(number), registration };
         self.step(Duration::ZERO, Event::Ask { ticket: Ticket(number), question });
@@ -207,7 +227,6 @@ impl Run {
         for effect in effects {
             match effect {
                 Effect::Send { worker, command } => {
-                    self.messages += 1;
                     self.busy = self.busy.max(at) + self.world.message_cost;
                     let arrives = self.busy + self.world.round_trip / 2;
                     let index = usize::try_from(worker.0).unwrap_or(1) - 1;
@@ -215,15 +234,21 @@ impl Run {
                 }
                 Effect::Deliver { records, .. } => {
                     for record in records {
-                        if let JobEvent::Done(done) = &record.event {
-                            self.done = Some((at, done.clone()));
+                        match &record.event {
+                            JobEvent::Done(done) => self.done = Some((at, Ok(done.clone()))),
+                            JobEvent::Error(failure) => self.done = Some((at, Err(failure.message.clone()))),
+                            _ => {}
                         }
                     }
                 }
                 Effect::Share { entries } if self.world.exchange_rate.is_some() => {
                     self.offer(at, WorkerId(0), &entries);
                 }
-                Effect::Share { .. } | Effect::Keep(_) | Effect::Answer { .. } | Effect::Disconnect { .. } | Effect::Finish { .. } => {}
+                Effect::Share { .. }
+                | Effect::Keep(_)
+                | Effect::Answer { .. }
+                | Effect::Disconnect { .. }
+                | Effect::Finish { .. } => {}
             }
         }
         let wake = self.cluster.next_wake();
@@ -238,7 +263,6 @@ impl Run {
     fn happen(&mut self, at: Duration, happening: Happening) {
         match happening {
             Happening::Arrives(index, says) => {
-                self.messages += 1;
                 self.busy = self.busy.max(at) + self.world.message_cost;
                 let worker = worker_id(index);
                 self.step(self.busy, Event::Worker { worker, says });
@@ -295,7 +319,7 @@ impl Run {
 
     /// Sends a worker what waits for it, as far as its share of the link goes.
     fn take(&mut self, at: Duration, index: usize) {
-        let share = self.world.exchange_rate.unwrap_or(0) / self.stations.len().max(1) as u64;
+        let share = self.world.exchange_rate.unwrap_or(0) / wide(self.stations.len().max(1));
         let most = share * u64::try_from(EXCHANGE_LINGER.as_micros()).unwrap_or(0) / 1_000_000;
         let station = &mut self.stations[index];
         let Some(peer) = &station.peer else { return };
@@ -371,7 +395,13 @@ impl Run {
             Stand::Ended(mut report) => {
                 let Some(held) = station.worker.queue.pop_front() else { return };
                 report.search_time = then.saturating_sub(station.began);
-                let end = if held.unwanted { "cancelled" } else if report.completed { "done" } else { "shed" };
+                let end = if held.unwanted {
+                    Ending::Cancelled
+                } else if report.completed {
+                    Ending::Done
+                } else {
+                    Ending::Shed
+                };
                 self.spans.push(Span {
                     worker: index,
                     from: station.began,
@@ -397,8 +427,9 @@ impl Run {
 
     fn finish(mut self) -> Result<Outcome, SimulationError> {
         let Some((time, done)) = self.done.take() else {
-            return Err(SimulationError::NoAnswer("no `done`".to_owned()));
+            return Err(SimulationError::NoAnswer("it never ended".to_owned()));
         };
+        let done = done.map_err(SimulationError::NoAnswer)?;
         for station in &self.stations {
             if let Some(since) = station.idle_since {
                 self.idle += time.saturating_sub(since);
@@ -410,8 +441,6 @@ impl Run {
             nodes: self.nodes,
             idle: self.idle,
             communication: self.communication,
-            messages: self.messages,
-            exchanged: self.cache.counts(),
             spans: self.spans,
         })
     }

@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use corridor_shared::exchange::SharedEntry;
@@ -85,7 +85,9 @@ fn search(mut paced: Paced, table: Arc<TranspositionTable>) {
     let mut searcher = Searcher::new(table);
     while let Ok(Order::Begin(unit, window)) = paced.orders.recv() {
         let window = window.to_engine(unit.turn());
-        let Ok(report) = corridor_worker::search_unit(&mut searcher, &unit, window, &mut paced) else { return };
+        let Ok(report) = corridor_worker::search_unit(&mut searcher, &unit, window, &mut paced) else {
+            return;
+        };
         if paced.stands.send(Stand::Ended(Box::new(report))).is_err() {
             return;
         }

@@ -164,7 +164,18 @@ impl Fleet {
         debug_assert!(!self.leases.contains_key(&unit.unit), "a unit is leased once");
         if let Some(holder) = self.workers.get_mut(&worker) {
             holder.units.push(unit.unit);
-            self.leases.insert(unit.unit, Lease { unit, worker, estimate, nodes: 0, progressed_at: now, began_at: now, shedding: false });
+            self.leases.insert(
+                unit.unit,
+                Lease {
+                    unit,
+                    worker,
+                    estimate,
+                    nodes: 0,
+                    progressed_at: now,
+                    began_at: now,
+                    shedding: false,
+                },
+            );
         }
     }
 
@@ -191,7 +202,8 @@ impl Fleet {
 
     /// Whether a unit is at the head of its worker's queue.
     pub(crate) fn runs(&self, lease: &Lease) -> bool {
-        let head = |worker: &Worker| worker.units.iter().take(worker.slots()).any(|&unit| unit == lease.unit.unit);
+        let head =
+            |worker: &Worker| worker.units.iter().take(worker.slots()).any(|&unit| unit == lease.unit.unit);
         self.workers.get(&lease.worker).is_some_and(head)
     }
 

@@ -23,8 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use corridor_shared::job::{
-    Attempt, ENGINE_EPOCH, Failure, JobEvent, JobId, JobSpec, JobState, MoveReport, Registration,
-    StoppedBy, Terms, Unit, UnitId, UnitReport, WhiteWindow, WorkerId,
+    Attempt, ENGINE_EPOCH, Failure, JobEvent, JobId, JobSpec, JobState, MoveReport, Registration, StoppedBy,
+    Terms, Unit, UnitId, UnitReport, WhiteWindow, WorkerId,
 };
 
 use crate::limits;
@@ -49,6 +49,10 @@ const SHED_SHARE: usize = 4;
 const ENOUGH_UNITS: usize = 16;
 /// A worker has units for so long waiting, beyond those that it runs ..
 const AHEAD: Duration = Duration::from_millis(2);
+/// While somebody is idle, a needed unit is given to a second worker after so many times what it was expected to take ..
+const LATE_BY: u64 = 4;
+/// .. and not before this time.
+const LEAST_LATE: Duration = Duration::from_millis(250);
 /// Positions per second of a slot before anything was measured.
 const ASSUMED_RATE: u64 = 1_000_000;
 
@@ -57,10 +61,10 @@ const ASSUMED_RATE: u64 = 1_000_000;
 pub struct Config {
     /// How long a worker may be silent, or a unit may stand still.
     pub lease: Duration,
-    /// So many deaths of workers over one unit, and it is parked.
-    pub unit_deaths: u32,
     /// A unit is worth its messages from so much time of search on.
     pub smallest_unit: Duration,
+    /// So many deaths of workers over one unit, and it is parked.
+    pub unit_deaths: u32,
     /// Split at the root and nowhere else, for comparison.
     pub root_only: bool,
     /// The most entries of the shared cache.
@@ -71,8 +75,8 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             lease: limits::DEFAULT_LEASE,
-            unit_deaths: limits::UNIT_DEATHS,
             smallest_unit: limits::SMALLEST_UNIT,
+            unit_deaths: limits::UNIT_DEATHS,
             root_only: false,
             cache_entries: limits::MAX_CACHE_ENTRIES,
         }
@@ -144,7 +148,8 @@ impl Cluster {
         let jobs = self.open.iter().filter_map(|(_, id)| self.jobs.get(id));
         let due = jobs.flat_map(|job| [job.deadline(), job.abandoned_at()]).flatten().min();
         let idle = self.fleet.idlest().is_some();
-        let shed = if idle { self.sheddable().map(|(due, _)| due).min() } else { None };
+        let due_when_idle = || self.sheddable().chain(self.stragglers()).map(|(due, _)| due).min();
+        let shed = if idle { due_when_idle() } else { None };
         [due, shed, self.fleet.next_overdue(self.config.lease)].into_iter().flatten().min()
     }
 
@@ -670,7 +675,9 @@ impl Cluster {
                 && !self.grant_any(now, worker, Class::Unlikely, effects)
             {
                 self.shed(now, effects);
-                break;
+                if !self.duplicate(now, worker, effects) {
+                    break;
+                }
             }
         }
         let ahead = positions_in(self.slot_rate(), AHEAD);
@@ -694,7 +701,13 @@ impl Cluster {
         self.open.iter().filter(ready).min_by_key(share).map(|&(_, id)| id)
     }
 
-    fn grant_any(&mut self, now: Duration, worker: WorkerId, worst: Class, effects: &mut Vec<Effect>) -> bool {
+    fn grant_any(
+        &mut self,
+        now: Duration,
+        worker: WorkerId,
+        worst: Class,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
         let Some(id) = self.next_job(worst, |_| true) else { return false };
         let Some(job) = self.jobs.get(&id) else { return false };
         let Some(task) = job.plan.next_task(worker, worst) else { return false };
@@ -707,7 +720,9 @@ impl Cluster {
     /// A unit that waits at a busy worker, so that no thread waits for a message.
     fn grant_ahead(&mut self, now: Duration, worker: WorkerId, effects: &mut Vec<Effect>) -> bool {
         // The budget of a unit that waits would be stale when it begins.
-        let Some(id) = self.next_job(Class::Likely, |job| job.spec.limits.nodes.is_none()) else { return false };
+        let Some(id) = self.next_job(Class::Likely, |job| job.spec.limits.nodes.is_none()) else {
+            return false;
+        };
         let Some(task) = self.jobs.get(&id).and_then(|job| job.plan.next_task(worker, Class::Likely)) else {
             return false;
         };
@@ -766,13 +781,40 @@ impl Cluster {
         }
     }
 
+    /// Gives an idle worker a needed unit that takes another one far longer than expected: the first result wins.
+    fn duplicate(&mut self, now: Duration, worker: WorkerId, effects: &mut Vec<Effect>) -> bool {
+        let late = self.stragglers().filter(|&(due, _)| due <= now).min();
+        let Some(lease) = late.and_then(|(_, unit)| self.fleet.lease(unit)) else { return false };
+        if lease.worker == worker {
+            return false;
+        }
+        let (unit, id) = (lease.unit.unit, lease.unit.job);
+        let Some(task) = self.jobs.get(&id).and_then(|job| job.plan.twin(unit)) else { return false };
+        self.grant(now, worker, id, &task, effects);
+        true
+    }
+
+    /// Running units that one worker alone has, and when they are overdue.
+    fn stragglers(&self) -> impl Iterator<Item = (Duration, UnitId)> + '_ {
+        let rate = self.slot_rate();
+        let straggler = move |lease: &Lease| {
+            let job = self.jobs.get(&lease.unit.job).filter(|job| job.is_open())?;
+            let expected = job.plan.held_once(lease.unit.unit).filter(|_| self.fleet.runs(lease))?;
+            let micros = expected.saturating_mul(LATE_BY).saturating_mul(1_000_000) / rate.max(1);
+            let late = Duration::from_micros(micros).max(LEAST_LATE);
+            Some((lease.began_at.saturating_add(late), lease.unit.unit))
+        };
+        self.fleet.leases().filter_map(straggler)
+    }
+
     /// Running units that may be shed, and from when on.
     fn sheddable(&self) -> impl Iterator<Item = (Duration, UnitId)> + '_ {
         let rate = self.slot_rate();
         let shed = move |lease: &Lease| {
             let unit = lease.unit.unit;
             let job = self.jobs.get(&lease.unit.job)?;
-            if lease.shedding || !job.plan.may_shed(unit) || !self.fleet.runs(lease) || self.config.root_only {
+            if lease.shedding || !job.plan.may_shed(unit) || !self.fleet.runs(lease) || self.config.root_only
+            {
                 return None;
             }
             let (share, _) = self.manner_of_splitting(lease.unit.job);

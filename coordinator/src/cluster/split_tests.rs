@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use corridor_shared::board::Position;
 use corridor_shared::job::{
-    AuditReport, DoneReport, JobEvent, JobLimits, JobSpec, Registration, RootPrune, ShedNode, Unit, UnitReport,
+    AuditReport, DoneReport, JobEvent, JobLimits, JobSpec, Registration, RootPrune, ShedNode, Unit,
+    UnitReport,
 };
 use corridor_shared::score::WhiteScore;
 use corridor_shared::search::{Directive, SearchHandler, Searcher, UnitSpec};
@@ -66,9 +67,10 @@ fn search(searcher: &mut Searcher, unit: &Unit, polls: u32) -> UnitReport {
     let mut at = turn;
     let mut open = Vec::new();
     for node in found.open {
-        let done = node.done.iter().map(|&(mv, score, bound)| {
-            (mv, WhiteScore::from_engine(score, at), bound.from_white(at))
-        });
+        let done = node
+            .done
+            .iter()
+            .map(|&(mv, score, bound)| (mv, WhiteScore::from_engine(score, at), bound.from_white(at)));
         open.push(ShedNode { current: node.current, done: done.collect() });
         at = !at;
     }
@@ -144,7 +146,7 @@ impl Lab {
                         }
                     }
                 }
-                Effect::Answer { .. } | Effect::Keep(_) | Effect::Finish { .. } | Effect::Share { .. } => {}
+                Effect::Answer { .. } | Effect::Finish { .. } | Effect::Share { .. } | Effect::Keep(_) => {}
             }
         }
         self.check();
@@ -169,7 +171,8 @@ impl Lab {
     /// Each unit that the plan has given away is leased to one worker and in its hands, and nowhere else; nothing that is
     /// leased stands ready as well.
     fn check(&self) {
-        let mut held: Vec<UnitId> = self.hands.values().flat_map(|hand| &hand.units).map(|unit| unit.unit).collect();
+        let mut held: Vec<UnitId> =
+            self.hands.values().flat_map(|hand| &hand.units).map(|unit| unit.unit).collect();
         held.sort();
         let leased: Vec<UnitId> = self.cluster.fleet.leases().map(|lease| lease.unit.unit).collect();
         assert_eq!(held, leased, "the workers' units and the leases");
@@ -334,8 +337,11 @@ fn a_shed_unit_goes_on_where_it_was() {
         if lab.done.is_some() {
             break;
         }
-        let large: Vec<(WorkerId, UnitId)> =
-            lab.hands.iter().flat_map(|(&worker, hand)| hand.units.iter().map(move |unit| (worker, unit.unit))).collect();
+        let large: Vec<(WorkerId, UnitId)> = lab
+            .hands
+            .iter()
+            .flat_map(|(&worker, hand)| hand.units.iter().map(move |unit| (worker, unit.unit)))
+            .collect();
         for (worker, unit) in large {
             if let Some(lease) = lab.cluster.fleet.lease_mut(unit).filter(|lease| lease.unit.depth >= 6) {
                 lease.shedding = true;
@@ -348,6 +354,33 @@ fn a_shed_unit_goes_on_where_it_was() {
     }
     assert!(lab.shed > 0, "nothing was large enough");
     assert_eq!(lab.answer().depth, 9);
+}
+
+#[test]
+fn a_straggler_is_duplicated_and_the_first_result_wins() {
+    for deterministic in [false, true] {
+        let mut lab = Lab::new(spec(6, deterministic));
+        lab.join();
+        lab.join();
+        let frozen = WorkerId(1);
+        for _ in 0..20_000 {
+            if lab.done.is_some() {
+                break;
+            }
+            lab.now += Duration::from_millis(20);
+            lab.step(Event::Tick);
+            // It lives, but its searches stand still.
+            lab.says(frozen, WorkerSays::Heartbeat(Vec::new()));
+            let alive = lab.hands.keys().position(|&worker| worker != frozen).expect("alive");
+            lab.work(alive, 0);
+        }
+        let expected = undisturbed(spec(6, deterministic));
+        let done = lab.answer();
+        assert_eq!((done.depth, lab.hands.len()), (6, 2));
+        if deterministic {
+            assert_eq!(done, expected);
+        }
+    }
 }
 
 #[test]

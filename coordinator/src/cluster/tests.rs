@@ -342,7 +342,10 @@ fn black_scores_are_white_scores() {
     world.join(1);
     let job = world.submit(spec("/ / e2 e9 / 10 10 / 2", 4));
     let done = world.run(job);
-    assert_eq!(done.score_white, Some(WhiteScore::Cm(-best_score(world.cluster.jobs[&job].spec.position, &done, 4))));
+    assert_eq!(
+        done.score_white,
+        Some(WhiteScore::Cm(-best_score(world.cluster.jobs[&job].spec.position, &done, 4)))
+    );
     let bounds = done.lines.iter().skip(1).filter(|line| line.bound != Bound::Exact);
     assert!(bounds.clone().count() > 0 && bounds.clone().all(|line| line.bound == Bound::Lower));
 }
@@ -684,7 +687,9 @@ fn an_idle_worker_takes_over_what_waits_elsewhere() {
     loop {
         let unit = world.running(first).expect("work");
         world.finish(first, &unit);
-        if world.cluster.jobs[&job].plan.next_task(first, Class::Likely).is_none() && world.held[&first].len() == 2 {
+        if world.cluster.jobs[&job].plan.next_task(first, Class::Likely).is_none()
+            && world.held[&first].len() == 2
+        {
             break;
         }
     }

@@ -93,8 +93,7 @@ impl Search<'_> {
             let value = self.deepen(ply, window, depth);
             let score = value.score;
             let bound = Bound::of(score, window.alpha, window.beta);
-            let mut outcome =
-                UnitOutcome {
+            let mut outcome = UnitOutcome {
                 score,
                 bound,
                 pv: Vec::new(),
@@ -132,7 +131,14 @@ impl Search<'_> {
             let key = self.table_key(&position);
             if self.searcher.table.probe(key).is_none_or(|hit| hit.mv.is_none()) {
                 // True of every position that is not lost, and so weak that it decides nothing.
-                let hit = Hit { mv: Some(mv), score: -MAX_CM, eval: None, depth: 0, bound: Bound::Lower, imported: false };
+                let hit = Hit {
+                    mv: Some(mv),
+                    score: -MAX_CM,
+                    eval: None,
+                    depth: 0,
+                    bound: Bound::Lower,
+                    imported: false,
+                };
                 self.searcher.table.store(key, hit);
             }
             advance(&mut self.searcher.frames, ply, mv);

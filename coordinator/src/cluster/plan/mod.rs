@@ -275,7 +275,14 @@ impl Plan {
     pub(crate) fn admit(&mut self, moves: impl IntoIterator<Item = RootMove>) {
         for root_move in moves {
             let node = self.tree.add(NodeId::ROOT, root_move.mv);
-            self.candidates.push(Candidate { root_move, node, last: None, found: None, searches: 0, all_nodes: 0 });
+            self.candidates.push(Candidate {
+                root_move,
+                node,
+                last: None,
+                found: None,
+                searches: 0,
+                all_nodes: 0,
+            });
         }
     }
 
@@ -328,7 +335,15 @@ impl Plan {
     }
 
     /// Asks about a root move.
-    fn ask(&mut self, index: usize, window: Window, class: Class, kind: Kind, cut: Cut, wants: &mut Wants) -> Bounds {
+    fn ask(
+        &mut self,
+        index: usize,
+        window: Window,
+        class: Class,
+        kind: Kind,
+        cut: Cut,
+        wants: &mut Wants,
+    ) -> Bounds {
         let share = self.estimate() / u64::try_from(self.candidates.len()).unwrap_or(1).max(1);
         let request = Request {
             depth: i32::from(self.depth) - 1,
@@ -337,7 +352,12 @@ impl Plan {
             kind,
             estimate: if index < self.multipv { self.estimate() / 2 } else { share },
         };
-        let mut walk = Walk { tree: &mut self.tree, cut, wants: std::mem::take(wants), learned: std::mem::take(&mut self.learned) };
+        let mut walk = Walk {
+            tree: &mut self.tree,
+            cut,
+            wants: std::mem::take(wants),
+            learned: std::mem::take(&mut self.learned),
+        };
         let bounds = -walk.visit(self.candidates[index].node, request);
         *wants = walk.wants;
         self.learned = walk.learned;
@@ -420,7 +440,9 @@ impl Plan {
 
     /// Siblings before alpha is known, against the last iteration's.
     fn look_early(&mut self, cut: Cut, wants: &mut Wants) {
-        let Some(alpha) = self.guessed_alpha().filter(|alpha| alpha.abs() <= MAX_CM && cut.speculate) else { return };
+        let Some(alpha) = self.guessed_alpha().filter(|alpha| alpha.abs() <= MAX_CM && cut.speculate) else {
+            return;
+        };
         if self.depth < SPECULATION_FROM_DEPTH || self.a_leader_failed_low() {
             return;
         }
@@ -444,7 +466,12 @@ impl Plan {
             estimate: self.estimate(),
         };
         let node = best.node;
-        let mut walk = Walk { tree: &mut self.tree, cut, wants: std::mem::take(wants), learned: std::mem::take(&mut self.learned) };
+        let mut walk = Walk {
+            tree: &mut self.tree,
+            cut,
+            wants: std::mem::take(wants),
+            learned: std::mem::take(&mut self.learned),
+        };
         walk.visit(node, request);
         *wants = walk.wants;
         self.learned = walk.learned;
@@ -458,7 +485,12 @@ impl Plan {
             let window = Window { alpha: -best - 1, beta: -best };
             let estimate = self.last_nodes / 8;
             let request = Request { depth, window, class: Class::Needed, kind: Kind::Cut, estimate };
-            let mut walk = Walk { tree: &mut self.tree, cut, wants: std::mem::take(&mut wants), learned: std::mem::take(&mut self.learned) };
+            let mut walk = Walk {
+                tree: &mut self.tree,
+                cut,
+                wants: std::mem::take(&mut wants),
+                learned: std::mem::take(&mut self.learned),
+            };
             let bounds = walk.visit(suspect.node, request);
             wants = walk.wants;
             self.learned = walk.learned;
@@ -541,7 +573,10 @@ impl Plan {
         let mut seen = std::collections::BTreeSet::new();
         let (tree, leases) = (&self.tree, &self.leases);
         let held = |want: &Want| {
-            tree.get(want.node).leases.iter().any(|unit| leases.get(unit).is_some_and(|lease| lease.depth == want.depth))
+            tree.get(want.node)
+                .leases
+                .iter()
+                .any(|unit| leases.get(unit).is_some_and(|lease| lease.depth == want.depth))
         };
         self.ready.retain(|want| seen.insert(want.node) && !held(want));
         self.ready.sort_by_key(|want| want.class);
@@ -641,7 +676,14 @@ impl Plan {
     /// A unit has a result.
     pub(crate) fn record(&mut self, unit: UnitId, result: Result) {
         let Some(lease) = self.end(unit, result.nodes) else { return };
-        self.tree.record(lease.node, lease.depth, result.score, result.bound, result.line, result.path_dependent);
+        self.tree.record(
+            lease.node,
+            lease.depth,
+            result.score,
+            result.bound,
+            result.line,
+            result.path_dependent,
+        );
         self.tree.get_mut(lease.node).retry = None;
     }
 
@@ -655,9 +697,26 @@ impl Plan {
         self.leases.keys().copied()
     }
 
-    /// A leased unit.
-    pub(crate) fn leased(&self, unit: UnitId) -> Option<&Leased> {
-        self.leases.get(&unit)
+    /// What a leased unit was expected to take, in positions, if nobody else has it as well.
+    pub(crate) fn held_once(&self, unit: UnitId) -> Option<u64> {
+        let lease = self.leases.get(&unit).filter(|lease| lease.class == Class::Needed)?;
+        (self.tree.get(lease.node).leases.len() == 1).then_some(lease.estimate)
+    }
+
+    /// The same search as a leased unit's, for somebody else to be quicker.
+    pub(crate) fn twin(&self, unit: UnitId) -> Option<Task> {
+        let lease = self.leases.get(&unit)?;
+        Some(Task {
+            node: lease.node,
+            path: self.tree.path(lease.node),
+            depth: u8::try_from(lease.depth.max(0)).unwrap_or(u8::MAX),
+            window: lease.window,
+            class: lease.class,
+            estimate: lease.estimate,
+            hint: self.tree.get(lease.node).line.clone(),
+            retry: None,
+            home: None,
+        })
     }
 
     /// Whether it may be shed: it is deep enough and not of a job whose units are fixed.
@@ -735,7 +794,9 @@ impl Plan {
     /// Drops what the last iteration did not use, if the tree is large.
     fn forget(&mut self) {
         let last = self.depth.saturating_sub(2);
-        let Some(moved) = self.tree.compact(|node| node.walked >= last || !node.leases.is_empty()) else { return };
+        let Some(moved) = self.tree.compact(|node| node.walked >= last || !node.leases.is_empty()) else {
+            return;
+        };
         let to = |node: NodeId| moved.get(node.index()).copied().flatten();
         for candidate in &mut self.candidates {
             candidate.node = to(candidate.node).unwrap_or(candidate.node);
@@ -761,7 +822,9 @@ impl Plan {
         nodes.sort();
         nodes.dedup();
         assert_eq!(nodes.len(), self.ready.len(), "a node stands ready twice");
-        let busy = |want: &&Want| self.leases.values().any(|lease| lease.node == want.node && lease.depth == want.depth);
+        let busy = |want: &&Want| {
+            self.leases.values().any(|lease| lease.node == want.node && lease.depth == want.depth)
+        };
         assert!(!self.ready.iter().any(|want| busy(&want)), "a leased node stands ready");
     }
 

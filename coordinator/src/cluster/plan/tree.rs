@@ -192,7 +192,8 @@ impl Node {
     /// Searches to different depths may contradict each other. Then the depth that was asked for speaks, and the deeper ones
     /// only as far as they agree: a search that was just made decides what it was made for.
     pub(super) fn bounds(&self, depth: i32) -> Bounds {
-        let deep_enough = self.known.iter().rev().filter(|&&(known, _)| known >= depth).map(|&(_, bounds)| bounds);
+        let deep_enough =
+            self.known.iter().rev().filter(|&&(known, _)| known >= depth).map(|&(_, bounds)| bounds);
         let proven = self.known.iter().map(|&(_, bounds)| bounds.proven());
         let mut bounds = Bounds::UNKNOWN;
         for known in deep_enough.chain(proven) {
@@ -232,7 +233,11 @@ impl Node {
         let (known, nodes) = self.cost?;
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let estimate = nodes as f64 * GROWTH.powi((depth - known).clamp(-12, 12));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and an estimate")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive, and an estimate"
+        )]
         Some(estimate as u64)
     }
 
@@ -366,7 +371,8 @@ impl Tree {
     #[cfg(test)]
     pub(super) fn leased(&self) -> usize {
         let below = |id: usize| {
-            let children = self.nodes.iter().filter(|node| node.parent.is_some_and(|parent| parent.index() == id));
+            let children =
+                self.nodes.iter().filter(|node| node.parent.is_some_and(|parent| parent.index() == id));
             children.map(|node| node.active).sum::<u32>()
         };
         for (id, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.active > 0) {
@@ -443,7 +449,15 @@ impl Tree {
     }
 
     /// Takes a unit's result into account.
-    pub(super) fn record(&mut self, id: NodeId, depth: i32, score: Score, bound: Bound, line: Vec<Move>, path_dependent: bool) {
+    pub(super) fn record(
+        &mut self,
+        id: NodeId,
+        depth: i32,
+        score: Score,
+        bound: Bound,
+        line: Vec<Move>,
+        path_dependent: bool,
+    ) {
         let node = self.get_mut(id);
         node.path_dependent = path_dependent;
         node.learn(depth, Bounds::of(score, bound));

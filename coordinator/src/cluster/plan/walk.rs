@@ -164,7 +164,11 @@ impl Walk<'_> {
             self.tree.split(id, depth);
             self.tree.get_mut(id).walked = self.cut.iteration;
             let request = Request { estimate, ..request };
-            return if self.cut.deterministic { self.visit_in_order(id, request) } else { self.visit_split(id, request) };
+            return if self.cut.deterministic {
+                self.visit_in_order(id, request)
+            } else {
+                self.visit_split(id, request)
+            };
         }
         let free = self.tree.get(id).leases.is_empty();
         self.wants.push(Want { node: id, depth, window, class, estimate }, free);
@@ -205,7 +209,8 @@ impl Walk<'_> {
                 }
                 index += 1;
                 if !siblings.open && !siblings.is_cut() {
-                    let prefix = Prefix { depth, window: request.window, kind: request.kind, len: index, siblings };
+                    let prefix =
+                        Prefix { depth, window: request.window, kind: request.kind, len: index, siblings };
                     self.tree.get_mut(id).prefix = Some(prefix);
                 }
             }
@@ -304,7 +309,14 @@ impl Walk<'_> {
     }
 
     /// Looks at one move of a split node. False when the ones behind it must wait.
-    fn visit_child(&mut self, parent: NodeId, child: Child, index: usize, request: Request, siblings: &mut Siblings) -> bool {
+    fn visit_child(
+        &mut self,
+        parent: NodeId,
+        child: Child,
+        index: usize,
+        request: Request,
+        siblings: &mut Siblings,
+    ) -> bool {
         let below = self.tree.get(parent).searched_depth - 1;
         let count = u64::try_from(self.tree.get(parent).children.len()).unwrap_or(1);
         let (alpha, beta) = (siblings.alpha, request.window.beta);
@@ -315,10 +327,20 @@ impl Walk<'_> {
                 Kind::Cut => Kind::All,
                 Kind::All => Kind::Cut,
             };
-            let estimate = if request.kind == Kind::All { 2 * request.estimate / count } else { request.estimate * 2 / 3 };
+            let estimate = if request.kind == Kind::All {
+                2 * request.estimate / count
+            } else {
+                request.estimate * 2 / 3
+            };
             let ask = Request { depth: below, window, kind, estimate, ..request };
             let value = -self.visit(child.node, ask);
-            siblings.eldest(self.tree.get(parent).last_exact(), child.node, value, -window.beta, -window.alpha);
+            siblings.eldest(
+                self.tree.get(parent).last_exact(),
+                child.node,
+                value,
+                -window.beta,
+                -window.alpha,
+            );
             return true;
         }
         let Some((alpha, class)) = siblings.next(request, index, self.cut) else { return false };
@@ -420,7 +442,9 @@ impl Siblings {
         match request.kind {
             Kind::All => Some((self.alpha, request.class.max(Class::Likely))),
             Kind::Principal => {
-                let guess = self.guess.filter(|guess| guess.abs() <= MAX_CM && (self.alpha..self.beta).contains(guess))?;
+                let guess = self
+                    .guess
+                    .filter(|guess| guess.abs() <= MAX_CM && (self.alpha..self.beta).contains(guess))?;
                 Some((guess, request.class.max(Class::Guess)))
             }
             Kind::Cut if index <= UNLIKELY_SIBLINGS => Some((self.alpha, request.class.max(Class::Unlikely))),
