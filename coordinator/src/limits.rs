@@ -73,7 +73,7 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(8);
 /// How long a drain waits for streams to end (`drain_time`).
 pub const DRAIN_TIME: Duration = Duration::from_secs(5);
 
-/// Entries of the shared cache, unless told otherwise (`max_cache_entries`): with their map 43 MB.
+/// Entries of the shared cache, unless told otherwise (`max_cache_entries`): with their map 45 MB.
 pub const MAX_CACHE_ENTRIES: usize = 917_504;
 
 /// Entries that wait for one worker (`exchange_queue`); when it is full the shallowest are dropped.
