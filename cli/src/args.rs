@@ -7,7 +7,7 @@ use clap::builder::{BoolishValueParser, Resettable};
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::{analyze, bench, convert, heat, legal, perft};
+use crate::{analyze, bench, simulate, convert, heat, legal, perft};
 
 /// Corridor analyses Quoridor positions, alone or on a cluster.
 #[derive(Parser)]
@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Heat(heat::Arguments),
     /// Search fixed positions: the speed, and the build's signature
     Bench(bench::Arguments),
+    /// What a cluster of so many workers would do, in virtual time
+    Simulate(simulate::Arguments),
     /// Speak UCI over standard input and output
     Uci(UciArguments),
 }

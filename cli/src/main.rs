@@ -18,6 +18,7 @@ mod position_args;
 mod processor;
 mod render;
 mod signals;
+mod simulate;
 mod uci;
 mod units;
 
@@ -51,6 +52,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Convert(arguments) => convert::run(arguments, cli.json),
         Command::Heat(arguments) => heat::run(arguments, cli.json),
         Command::Bench(arguments) => bench::run(arguments, cli.json),
+        Command::Simulate(arguments) => simulate::run(arguments, cli.json),
         Command::Uci(arguments) => {
             arguments.check()?;
             uci::run()

@@ -25,9 +25,6 @@ pub use peer::Peer;
 /// While a worker has nobody to share with, only so deep entries are wanted, in plies: for those that come later.
 const LONE_FLOOR: u8 = 8;
 
-/// Stands for nobody's session: those are numbered from 1.
-const COORDINATOR: WorkerId = WorkerId(0);
-
 /// What the cache has done so far, and what it holds.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounts {
@@ -179,8 +176,8 @@ impl SharedCache {
         });
     }
 
-    /// Takes in what a worker has found, and lets what is news wait for the others. Returns how many new or better entries it
-    /// has kept.
+    /// Takes in what a worker has found, and lets what is news wait for the others; from a number without a session (0 never
+    /// has one), for all. Returns how many new or better entries it has kept.
     pub fn offer(&self, from: WorkerId, entries: &[SharedEntry]) -> usize {
         let origin = origin(from);
         let mut accepted = 0;
@@ -208,11 +205,6 @@ impl SharedCache {
         count(&self.counters.accepted, accepted);
         self.counters.dropped.fetch_add(dropped, Ordering::Relaxed);
         accepted
-    }
-
-    /// As [`Self::offer`], of what the coordinator itself knows: it goes to all workers.
-    pub fn publish(&self, entries: &[SharedEntry]) -> usize {
-        self.offer(COORDINATOR, entries)
     }
 
     /// Takes at most so many entries that wait for a worker, the deepest first. They count as sent.

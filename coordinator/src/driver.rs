@@ -24,6 +24,8 @@ use crate::limits::{MAILBOX, MAX_SEEDS, WATCHER_BACKLOG, WORKER_OUTBOX};
 
 /// Watchers that have silently left are noticed this often.
 const SWEEP: Duration = Duration::from_secs(1);
+/// Whose results those are that the coordinator itself has concluded.
+const NOBODY: WorkerId = WorkerId(0);
 /// Messages taken from the mailbox before timers are looked at again.
 const BATCH: usize = 256;
 
@@ -287,6 +289,10 @@ impl Driver {
                 None
             }
             Effect::Send { worker, command } => self.send(worker, command),
+            Effect::Share { entries } => {
+                self.cache.offer(NOBODY, &entries);
+                None
+            }
             Effect::Disconnect { worker, reason } => {
                 info!(%worker, %reason, "worker left");
                 self.outboxes.remove(&worker);

@@ -38,7 +38,7 @@ pub const MAX_WORKERS: usize = 4_096;
 pub const MAX_SLOTS: u32 = 1_024;
 
 /// Units that wait at a worker beyond its slots, so that no thread waits for a message (`lookahead`).
-pub const LOOKAHEAD: usize = 1;
+pub const LOOKAHEAD: usize = 4;
 
 /// Failures of one unit before its job fails (`max_unit_failures`).
 pub const MAX_UNIT_FAILURES: u32 = 3;
@@ -72,6 +72,9 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(8);
 
 /// How long a drain waits for streams to end (`drain_time`).
 pub const DRAIN_TIME: Duration = Duration::from_secs(5);
+
+/// Nodes of one job's master tree (`max_tree_nodes`); a full tree splits no further.
+pub const MAX_TREE_NODES: usize = 100_000;
 
 /// Entries of the shared cache, unless told otherwise (`max_cache_entries`): with their map 45 MB.
 pub const MAX_CACHE_ENTRIES: usize = 917_504;

@@ -714,7 +714,31 @@ pub fn report_to_wire(report: &job::UnitReport) -> v1::UnitResult {
         nodes: report.nodes,
         completed: report.completed,
         search_us: u64::try_from(report.search_time.as_micros()).unwrap_or(u64::MAX),
+        open: report.open.iter().map(shed_node_to_wire).collect(),
+        path_dependent: report.path_dependent,
     }
+}
+
+fn shed_node_to_wire(node: &job::ShedNode) -> v1::ShedNode {
+    let child = |&(mv, score, bound): &(Move, WhiteScore, Bound)| v1::ShedChild {
+        r#move: mv.to_string(),
+        score_white: Some(score_to_wire(score)),
+        bound: bound_to_wire(bound).into(),
+    };
+    v1::ShedNode { current: node.current.to_string(), done: node.done.iter().map(child).collect() }
+}
+
+fn shed_node_from_wire(node: &v1::ShedNode) -> Converted<job::ShedNode> {
+    let child = |child: &v1::ShedChild| {
+        let field = "result.open.done.score_white";
+        Ok((
+            move_from_wire(&child.r#move, "result.open.done.move")?,
+            score_from_wire(required(child.score_white, field)?, field)?,
+            bound_from_wire(child.bound, "result.open.done.bound")?,
+        ))
+    };
+    let done = node.done.iter().map(child).collect::<Converted<Vec<_>>>()?;
+    Ok(job::ShedNode { current: move_from_wire(&node.current, "result.open.current")?, done })
 }
 
 /// What a unit found, from the wire.
@@ -735,5 +759,7 @@ pub fn report_from_wire(result: &v1::UnitResult) -> Converted<job::UnitReport> {
         nodes: result.nodes,
         completed: result.completed,
         search_time: Duration::from_micros(result.search_us),
+        open: result.open.iter().map(shed_node_from_wire).collect::<Converted<_>>()?,
+        path_dependent: result.path_dependent,
     })
 }

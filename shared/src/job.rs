@@ -16,6 +16,9 @@ use crate::search::{PruneMode, Window};
 /// What two engines must agree on before they may share results: rules, evaluation and version.
 pub const ENGINE_EPOCH: &str = concat!("corridor-", env!("CARGO_PKG_VERSION"), "-rules1-eval1");
 
+/// Size of the table that each unit of a deterministic job has for itself, whatever else the worker has.
+pub const DETERMINISTIC_TABLE_BYTES: usize = 16 << 20;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $inner:ty) => {
         $(#[$doc])*
@@ -493,6 +496,19 @@ pub struct UnitReport {
     pub completed: bool,
     /// Time on a search thread.
     pub search_time: Duration,
+    /// The score holds on this path only: a repetition of one of its positions is behind it.
+    pub path_dependent: bool,
+    /// After a call to shed: the nodes from the path's end downwards that were being searched, so that others can go on.
+    pub open: Vec<ShedNode>,
+}
+
+/// A node that a worker was searching when it was told to shed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShedNode {
+    /// The move that it had in hand: the way to the next such node.
+    pub current: Move,
+    /// Its moves that are done, with score and bound at this node; win distances count from the path's end.
+    pub done: Vec<(Move, WhiteScore, Bound)>,
 }
 
 /// The scores in which a search is interested, both ends exclusive, from White's view; `None` is open.

@@ -287,7 +287,7 @@ fn repetition_is_seen_and_never_stored() {
     let mut searcher = Searcher::new(Arc::clone(&table));
     let start = Position::start();
     let path: Vec<Move> = "e2 e8 e1 e9".split(' ').map(|token| token.parse().expect("a move")).collect();
-    let spec = UnitSpec { depth: 5, window: Window::FULL, prune: PruneMode::Cat, node_budget: None };
+    let spec = UnitSpec { depth: 5, window: Window::FULL, prune: PruneMode::Cat, node_budget: None, hint: &[] };
     let outcome = searcher.search_unit(&start, &path, &spec, &mut Undisturbed);
     assert_eq!((outcome.score, outcome.bound, outcome.completed), (DRAW, Bound::Exact, true));
     assert_eq!(table.probe(start.key()), None);
@@ -326,7 +326,7 @@ impl SearchHandler for Push {
 fn a_pushed_window_is_taken_up() {
     let position = played("e2 e8 e3 e7 e4 e6");
     let path = ["d3h".parse::<Move>().expect("a move")];
-    let spec = UnitSpec { depth: 6, window: Window::FULL, prune: PruneMode::Cat, node_budget: None };
+    let spec = UnitSpec { depth: 6, window: Window::FULL, prune: PruneMode::Cat, node_budget: None, hint: &[] };
     let exact = searcher().search_unit(&position, &path, &spec, &mut Undisturbed);
     assert_eq!(exact.bound, Bound::Exact);
     let alpha: Score = exact.score + 200;
@@ -342,7 +342,7 @@ fn finished_games_and_stopped_units_answer() {
     let won = played("e2 d9 e3 e9 e4 d9 e5 e9 e6 d9 e7 e9 e8 d9 e9");
     let report = searcher().analyze(&won, &Limits::depth(5), &mut Undisturbed);
     assert_eq!((report.stopped_by, report.best_move()), (StoppedBy::GameOver, None));
-    let spec = UnitSpec { depth: 9, window: Window::FULL, prune: PruneMode::Cat, node_budget: Some(3_000) };
+    let spec = UnitSpec { depth: 9, window: Window::FULL, prune: PruneMode::Cat, node_budget: Some(3_000), hint: &[] };
     let outcome = searcher().search_unit(&Position::start(), &[], &spec, &mut Undisturbed);
     assert!(!outcome.completed);
     assert!((3_000..=3_100).contains(&outcome.nodes), "{} nodes", outcome.nodes);

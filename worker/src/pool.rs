@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use corridor_shared::board::{Color, Position};
+use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::exchange::SharedEntry;
-use corridor_shared::job::{Unit, UnitProgress, UnitReport, WhiteWindow};
-use corridor_shared::score::WhiteScore;
-use corridor_shared::search::{Directive, SearchHandler, Searcher, UnitSpec};
+use corridor_shared::job::{
+    DETERMINISTIC_TABLE_BYTES, ShedNode, Unit, UnitProgress, UnitReport, WhiteWindow,
+};
+use corridor_shared::score::{Bound, Score, WhiteScore};
+use corridor_shared::search::{Directive, OpenNode, SearchHandler, Searcher, UnitSpec, Window};
 use corridor_shared::tt::TranspositionTable;
 use tokio::sync::mpsc;
 
@@ -27,6 +29,8 @@ pub(crate) struct Task {
     stop: AtomicBool,
     /// No report is wanted.
     unwanted: AtomicBool,
+    /// Others are to have the rest of it.
+    shed: AtomicBool,
     window: Mutex<WhiteWindow>,
     /// Grows with each new window, so that the search looks at the lock only then.
     window_version: AtomicU32,
@@ -42,6 +46,11 @@ impl Task {
     pub(crate) fn stop(&self, unwanted: bool) {
         self.unwanted.fetch_or(unwanted, Ordering::Relaxed);
         self.stop.store(true, Ordering::Release);
+    }
+
+    /// Stops it with a report of what is done of it.
+    pub(crate) fn shed(&self) {
+        self.shed.store(true, Ordering::Release);
     }
 
     /// Gives it a new window, whether it waits or runs.
@@ -151,6 +160,7 @@ impl Pool {
             unit,
             stop: AtomicBool::new(false),
             unwanted: AtomicBool::new(false),
+            shed: AtomicBool::new(false),
             window_version: AtomicU32::new(0),
             nodes: AtomicU64::new(0),
         });
@@ -216,13 +226,9 @@ fn next(shared: &Shared) -> Option<Arc<Task>> {
 /// Searches a unit on this thread.
 fn search(searcher: &mut Searcher, task: &Task, outbox: &Outbox) -> Result<UnitReport, String> {
     let unit = &task.unit;
-    if unit.deterministic {
-        return Err("deterministic: not yet supported".to_owned());
-    }
     if task.stop.load(Ordering::Acquire) {
         return Ok(unfinished(unit));
     }
-    check_path(unit)?;
     let turn = unit.turn();
     // A deterministic unit knows nothing of others, and tells them nothing.
     let outbox = (!unit.deterministic).then_some(outbox);
@@ -231,23 +237,61 @@ fn search(searcher: &mut Searcher, task: &Task, outbox: &Outbox) -> Result<UnitR
     }
     let seen_version = task.window_version.load(Ordering::Acquire);
     let mut handler = Handler { task, turn, seen_version, outbox };
+    let window = lock(&task.window).to_engine(turn);
+    let started = Instant::now();
+    let report = if unit.deterministic {
+        let table = TranspositionTable::new(DETERMINISTIC_TABLE_BYTES).map_err(|error| error.to_string())?;
+        search_unit(&mut Searcher::new(Arc::new(table)), unit, window, &mut handler)
+    } else {
+        search_unit(searcher, unit, window, &mut handler)
+    };
+    Ok(UnitReport { search_time: started.elapsed(), ..report? })
+}
+
+/// Searches a unit with a window that may have changed since it was granted. The report tells no time.
+///
+/// # Errors
+/// The unit's path cannot be played.
+pub fn search_unit(
+    searcher: &mut Searcher,
+    unit: &Unit,
+    window: Window,
+    handler: &mut dyn SearchHandler,
+) -> Result<UnitReport, String> {
+    check_path(unit)?;
+    let turn = unit.turn();
     let spec = UnitSpec {
         depth: unit.depth,
-        window: lock(&task.window).to_engine(turn),
+        window,
         prune: unit.prune,
         node_budget: unit.node_budget,
+        hint: &unit.pv_hint,
     };
-    let started = Instant::now();
-    let outcome = searcher.search_unit(&unit.root, &unit.path, &spec, &mut handler);
+    let outcome = searcher.search_unit(&unit.root, &unit.path, &spec, handler);
     let score = (WhiteScore::from_engine(outcome.score, turn), outcome.bound.from_white(turn));
     Ok(UnitReport {
         score: outcome.completed.then_some(score),
         pv: outcome.pv,
         nodes: outcome.nodes,
         completed: outcome.completed,
-        search_time: started.elapsed(),
+        path_dependent: outcome.path_dependent,
+        open: shed_nodes(&outcome.open, turn),
         ..unfinished(unit)
     })
+}
+
+/// What is done of a unit that sheds, from White's view.
+fn shed_nodes(open: &[OpenNode], turn: Color) -> Vec<ShedNode> {
+    let mut turn = turn;
+    let mut nodes = Vec::with_capacity(open.len());
+    for node in open {
+        let child = |&(mv, score, bound): &(Move, Score, Bound)| {
+            (mv, WhiteScore::from_engine(score, turn), bound.from_white(turn))
+        };
+        nodes.push(ShedNode { current: node.current, done: node.done.iter().map(child).collect() });
+        turn = !turn;
+    }
+    nodes
 }
 
 /// The report of a unit that was never searched.
@@ -260,6 +304,8 @@ const fn unfinished(unit: &Unit) -> UnitReport {
         nodes: 0,
         completed: false,
         search_time: std::time::Duration::ZERO,
+        path_dependent: false,
+        open: Vec::new(),
     }
 }
 
@@ -285,6 +331,9 @@ impl SearchHandler for Handler<'_> {
         self.task.nodes.store(nodes, Ordering::Relaxed);
         if self.task.stop.load(Ordering::Acquire) {
             return Directive::Stop;
+        }
+        if self.task.shed.load(Ordering::Acquire) {
+            return Directive::Shed;
         }
         let version = self.task.window_version.load(Ordering::Acquire);
         if version == self.seen_version {

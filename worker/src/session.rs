@@ -303,6 +303,11 @@ impl Desk<'_> {
                 }
             }
             Some(Told::Cancel(cancel)) => self.drop_unit(cancel.unit, cancel.attempt),
+            Some(Told::Shed(shed)) => {
+                if let Some(task) = self.holds(shed.unit, shed.attempt) {
+                    task.shed();
+                }
+            }
             Some(Told::LeaseLost(lost)) => self.drop_unit(lost.unit, lost.attempt),
             Some(Told::Drain(drain)) => {
                 info!(reason = %drain.reason, "the coordinator asks for a drain");

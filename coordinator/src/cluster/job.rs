@@ -7,14 +7,15 @@ use std::time::Duration;
 use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::cat::{self, Reason, Verdict};
 use corridor_shared::job::{
-    Accepted, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent, JobId, JobSpec,
+    Accepted, AuditReport, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent, JobId, JobSpec,
     JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StateChange, StoppedBy,
 };
 use corridor_shared::score::WhiteScore;
+use corridor_shared::search::PruneMode;
 
 use super::merge;
 use super::messages::{Effect, WatcherId};
-use super::plan::{Plan, RootMove};
+use super::plan::{Manner, Plan, RootMove};
 use crate::limits::{DEFAULT_TIME, FIRST_DEPTH_GRACE, UNWATCHED_TIME};
 
 /// Plies searched when there is but one legal move: enough for a pawn race to be scored exactly.
@@ -32,6 +33,8 @@ pub(crate) struct Job {
     pub(crate) watchers: BTreeSet<WatcherId>,
     /// Held by a client; the state tells no more than that nothing runs.
     pub(crate) paused: bool,
+    /// Why it ends as soon as its pruned moves are checked.
+    pub(crate) ending: Option<StoppedBy>,
     /// The state that watchers were told last.
     told: Option<JobState>,
     accepted_at: Duration,
@@ -40,6 +43,8 @@ pub(crate) struct Job {
     log: Vec<Arc<EventRecord>>,
     /// Root moves that are not searched unless everything else loses.
     pruned: Vec<RootMove>,
+    /// Pruned moves that turned out better than the best searched one.
+    pub(crate) misses: u32,
     /// There is but one legal move: a shallow search answers.
     forced: bool,
     /// Last completed depth, and its moves, best first.
@@ -55,16 +60,18 @@ impl Job {
         Self {
             id,
             state: JobState::Queued,
-            plan: Plan::new(moves.kept.iter().map(root_move), spec.multipv),
+            plan: Plan::new(spec.position, moves.kept.iter().map(root_move), manner(&spec)),
             nodes: 0,
             watchers: BTreeSet::new(),
             paused: false,
+            ending: None,
             told: None,
             accepted_at: now,
             ended_at: None,
             unwatched_since: None,
             log: Vec::new(),
             pruned: moves.pruned.iter().map(root_move).collect(),
+            misses: 0,
             forced,
             depth: 0,
             lines: Vec::new(),
@@ -173,7 +180,8 @@ impl Job {
     /// Positions that may still be visited when so many are visited by units that run; no limit holds before the first
     /// depth is complete.
     pub(crate) fn nodes_left(&self, running: u64) -> Option<u64> {
-        let limit = self.spec.limits.nodes.filter(|_| self.depth > 0)?;
+        // A deterministic job ends where an iteration does.
+        let limit = self.spec.limits.nodes.filter(|_| self.depth > 0 && !self.spec.deterministic)?;
         Some(limit.saturating_sub(self.nodes).saturating_sub(running))
     }
 
@@ -220,7 +228,44 @@ impl Job {
         if self.lines.iter().take(self.plan.multipv()).all(proven) {
             return Some(StoppedBy::Proof);
         }
+        let spent = self.spec.limits.nodes.is_some_and(|limit| self.spec.deterministic && self.nodes >= limit);
+        if spent {
+            return Some(StoppedBy::Nodes);
+        }
         (self.depth >= self.last_depth()).then_some(StoppedBy::Depth)
+    }
+
+    /// Begins to check the pruned root moves, if that was asked for and there are any.
+    pub(crate) fn begin_audit(&mut self) -> bool {
+        if self.spec.prune != RootPrune::Audit || self.pruned.is_empty() || self.lines.is_empty() {
+            return false;
+        }
+        self.plan.suspect(std::mem::take(&mut self.pruned));
+        true
+    }
+
+    /// Tells which pruned moves were checked since the last call. Returns whether all are.
+    pub(crate) fn tell_audit(&mut self, effects: &mut Vec<Effect>) -> bool {
+        let turn = self.spec.position.turn();
+        for (root_move, score, miss) in self.plan.audited() {
+            let report = AuditReport {
+                mv: root_move.mv,
+                score_white: WhiteScore::from_engine(score, turn),
+                reason: self.pruned_because(root_move.mv),
+                miss,
+            };
+            self.misses += u32::from(miss);
+            self.emit(JobEvent::Audit(report), effects);
+        }
+        !self.plan.is_audit()
+    }
+
+    /// Name of the rule that pruned a root move.
+    fn pruned_because(&self, mv: Move) -> String {
+        let accepted = self.log.first().map(|record| &record.event);
+        let Some(JobEvent::Accepted(accepted)) = accepted else { return String::new() };
+        let verdict = accepted.pruned.iter().find(|heat| heat.mv == mv);
+        verdict.map(|heat| heat.reason.clone()).unwrap_or_default()
     }
 
     /// The job's last event. Its plan must hold no leases any more.
@@ -288,6 +333,16 @@ pub(crate) enum End {
     Done(StoppedBy),
     /// With a fault.
     Failed(Failure),
+}
+
+/// How a job's units are searched.
+fn manner(spec: &JobSpec) -> Manner {
+    Manner { multipv: spec.multipv, prune: prune_mode(spec), deterministic: spec.deterministic }
+}
+
+/// Which moves are searched inside a job's units.
+pub(crate) fn prune_mode(spec: &JobSpec) -> PruneMode {
+    if spec.prune == RootPrune::None { PruneMode::None } else { PruneMode::Cat }
 }
 
 /// Kept and pruned root moves, hottest first.

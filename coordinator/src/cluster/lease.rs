@@ -56,10 +56,16 @@ impl Worker {
 pub(crate) struct Lease {
     pub(crate) unit: Unit,
     pub(crate) worker: WorkerId,
+    /// Positions that it will probably take.
+    estimate: u64,
     /// Positions visited as last heard.
     pub(crate) nodes: u64,
     /// When it was last seen to move, or came to the head of the queue.
     progressed_at: Duration,
+    /// When it came to the head of the queue.
+    pub(crate) began_at: Duration,
+    /// The worker was told to shed it.
+    pub(crate) shedding: bool,
 }
 
 /// Workers and leases.
@@ -133,26 +139,60 @@ impl Fleet {
         best.filter(|&(free, _)| free > 0).map(|(_, id)| id)
     }
 
+    /// Slots that could begin a unit at once.
+    pub(crate) fn free_slots(&self) -> usize {
+        self.workers.values().map(Worker::free_slots).sum()
+    }
+
     /// Whether a worker could begin a unit at once.
     pub(crate) fn has_free_slot(&self, worker: WorkerId) -> bool {
         self.workers.get(&worker).is_some_and(|worker| worker.free_slots() > 0)
     }
 
-    /// A worker that has no free slot but room for a unit that waits.
-    pub(crate) fn with_room(&self) -> Option<WorkerId> {
-        self.workers.iter().find(|(_, worker)| worker.room() > 0).map(|(&id, _)| id)
+    /// A worker that has no free slot but room for a unit that waits: what waits there already is less than so many
+    /// positions.
+    pub(crate) fn with_room(&self, ahead: u64) -> Option<WorkerId> {
+        let waiting = |worker: &Worker| {
+            let waiting = worker.units.get(worker.slots()..).unwrap_or_default();
+            waiting.iter().filter_map(|unit| self.leases.get(unit)).map(|lease| lease.estimate).sum::<u64>()
+        };
+        let short = |worker: &Worker| worker.room() > 0 && waiting(worker) < ahead;
+        self.workers.iter().find(|(_, worker)| short(worker)).map(|(&id, _)| id)
     }
 
-    pub(crate) fn grant(&mut self, unit: Unit, worker: WorkerId, now: Duration) {
+    pub(crate) fn grant(&mut self, unit: Unit, worker: WorkerId, estimate: u64, now: Duration) {
         debug_assert!(!self.leases.contains_key(&unit.unit), "a unit is leased once");
         if let Some(holder) = self.workers.get_mut(&worker) {
             holder.units.push(unit.unit);
-            self.leases.insert(unit.unit, Lease { unit, worker, nodes: 0, progressed_at: now });
+            self.leases.insert(unit.unit, Lease { unit, worker, estimate, nodes: 0, progressed_at: now, began_at: now, shedding: false });
         }
     }
 
     pub(crate) fn lease(&self, unit: UnitId) -> Option<&Lease> {
         self.leases.get(&unit)
+    }
+
+    pub(crate) fn lease_mut(&mut self, unit: UnitId) -> Option<&mut Lease> {
+        self.leases.get_mut(&unit)
+    }
+
+    /// Slots of all workers that take units.
+    pub(crate) fn slots(&self) -> usize {
+        self.workers.values().filter(|worker| !worker.draining).map(Worker::slots).sum()
+    }
+
+    /// Positions per second of a slot, on average over what was searched so far; `None` before the first result.
+    pub(crate) fn slot_rate(&self) -> Option<u64> {
+        let nodes: u64 = self.workers.values().map(|worker| worker.nodes).sum();
+        let time: Duration = self.workers.values().map(|worker| worker.search_time).sum();
+        let micros = time.as_micros();
+        (micros > 0).then(|| u64::try_from(u128::from(nodes) * 1_000_000 / micros).unwrap_or(u64::MAX))
+    }
+
+    /// Whether a unit is at the head of its worker's queue.
+    pub(crate) fn runs(&self, lease: &Lease) -> bool {
+        let head = |worker: &Worker| worker.units.iter().take(worker.slots()).any(|&unit| unit == lease.unit.unit);
+        self.workers.get(&lease.worker).is_some_and(head)
     }
 
     /// Leases of units that match.
@@ -175,6 +215,7 @@ impl Fleet {
             for waiting in &worker.units {
                 if let Some(waiting) = self.leases.get_mut(waiting).filter(|waiting| waiting.nodes == 0) {
                     waiting.progressed_at = now;
+                    waiting.began_at = now;
                 }
             }
         }

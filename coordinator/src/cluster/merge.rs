@@ -1,26 +1,46 @@
 //! From what a unit found, at its path's end and from White's view, to what that means for the root; and back out again.
 
-use corridor_shared::board::Color;
+use corridor_shared::board::{Color, Move};
 use corridor_shared::job::{Line, Unit, UnitReport, WhiteWindow};
 use corridor_shared::score::{Bound, INFINITE, MAX_CM, Score, WhiteScore};
 use corridor_shared::search::Window;
 
-use super::plan::{Candidate, Found, RootMove, best_first};
+use super::plan::{Candidate, Found, HandedBack, RootMove, best_first};
 
-/// Score and bound of a report from the root's side to move; `None` when it has none.
-pub(crate) fn at_root(report: &UnitReport, unit: &Unit) -> Option<(Score, Bound)> {
+/// Score and bound of a report from the side to move at the unit's node, wins counted from the root; `None` when it has
+/// none.
+pub(crate) fn at_node(report: &UnitReport, unit: &Unit) -> Option<(Score, Bound)> {
     let (score_white, bound_white) = report.score?;
-    let turn = unit.root.turn();
-    let plies = Score::try_from(unit.path.len()).unwrap_or(0);
-    let score = score_white.to_engine(turn);
-    Some((farther(score, plies), bound_white.from_white(turn)))
+    Some((score_at(score_white, unit.turn(), unit), bound_white.from_white(unit.turn())))
 }
 
-/// The window at a path's end of so many plies, from a window at the root.
-pub(crate) fn window_at_end(window: Window, turn: Color, plies: usize) -> WhiteWindow {
-    let plies = Score::try_from(plies).unwrap_or(0);
+fn score_at(score_white: WhiteScore, turn: Color, unit: &Unit) -> Score {
+    farther(score_white.to_engine(turn), plies(unit.path.len()))
+}
+
+/// What a worker has done of a unit that it was told to shed.
+pub(crate) fn handed_back(report: &UnitReport, unit: &Unit) -> Vec<HandedBack> {
+    let mut turn = unit.turn();
+    let mut levels = Vec::with_capacity(report.open.len());
+    for node in &report.open {
+        let child = |&(mv, score, bound): &(Move, WhiteScore, Bound)| {
+            (mv, score_at(score, turn, unit), bound.from_white(turn))
+        };
+        levels.push(HandedBack { current: node.current, done: node.done.iter().map(child).collect() });
+        turn = !turn;
+    }
+    levels
+}
+
+/// The window at a path's end of so many plies, from the side to move there, for a worker: wins counted from that end.
+pub(crate) fn window_at_end(window: Window, turn: Color, path: usize) -> WhiteWindow {
+    let plies = plies(path);
     let nearer = Window { alpha: farther(window.alpha, -plies), beta: farther(window.beta, -plies) };
     WhiteWindow::from_engine(nearer, turn)
+}
+
+fn plies(path: usize) -> Score {
+    Score::try_from(path).unwrap_or(0)
 }
 
 /// The same score when a proven win is so many plies farther away. Open ends stay open.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     Attempt, EventRecord, JobId, JobSpec, JobSummary, Registration, Terms, Unit, UnitId, UnitProgress,
     UnitReport, WhiteWindow, WorkerId, WorkerSummary,
@@ -128,6 +129,11 @@ pub enum Effect {
         /// What.
         command: Command,
     },
+    /// Results of nodes that no worker searched as a whole, for all workers' tables.
+    Share {
+        /// The results.
+        entries: Vec<SharedEntry>,
+    },
     /// End a worker's session.
     Disconnect {
         /// Which.
@@ -180,6 +186,13 @@ pub enum Command {
     },
     /// A unit's result is not wanted any more.
     Cancel {
+        /// The unit.
+        unit: UnitId,
+        /// The attempt.
+        attempt: Attempt,
+    },
+    /// A unit is too large: the worker stops it and says what is done of it.
+    Shed {
         /// The unit.
         unit: UnitId,
         /// The attempt.

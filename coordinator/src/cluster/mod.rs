@@ -20,29 +20,57 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use corridor_shared::job::{
-    Attempt, ENGINE_EPOCH, Failure, JobEvent, JobId, JobSpec, JobState, MoveReport, Registration, RootPrune,
-    StoppedBy, Terms, Unit, UnitId, UnitReport, WorkerId,
+    Attempt, ENGINE_EPOCH, Failure, JobEvent, JobId, JobSpec, JobState, MoveReport, Registration,
+    StoppedBy, Terms, Unit, UnitId, UnitReport, WhiteWindow, WorkerId,
 };
-use corridor_shared::search::PruneMode;
 
 use crate::limits;
 use job::{End, Job};
 use lease::{Fleet, Lease};
 pub use messages::{Answer, Command, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays};
-use plan::{Adjustment, Role, Task};
+use plan::{Adjustment, Class, Task};
+
+/// Units that an iteration is cut into, for each slot: enough that the last ones end at about the same time.
+const UNITS_PER_SLOT: u64 = 12;
+/// A unit is worth its messages from so many milliseconds of search on ..
+const SMALLEST_UNIT_MS: u64 = 5;
+/// .. and one of more than this is split in any case.
+const LARGEST_UNIT_MS: u64 = 2_000;
+/// While somebody is idle, a unit sheds after so many times the size that would have been split.
+const SHED_AFTER: u64 = 2;
+/// One unit sheds for so many idle slots.
+const SHED_SHARE: usize = 4;
+/// So many free units stand ready beyond two for each slot.
+const ENOUGH_UNITS: usize = 16;
+/// A worker has units for so long waiting, beyond those that it runs ..
+const AHEAD: Duration = Duration::from_millis(2);
+/// Positions per second of a slot before anything was measured.
+const ASSUMED_RATE: u64 = 1_000_000;
+
+/// Knob.
+#[must_use]
+pub fn knob(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
 
 /// How the cluster behaves.
 #[derive(Copy, Clone, Debug)]
 pub struct Config {
     /// How long a worker may be silent, or a unit may stand still.
     pub lease: Duration,
+    /// Split at the root and nowhere else, for comparison.
+    pub root_only: bool,
     /// The most entries of the shared cache.
     pub cache_entries: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { lease: limits::DEFAULT_LEASE, cache_entries: limits::MAX_CACHE_ENTRIES }
+        Self {
+            lease: limits::DEFAULT_LEASE,
+            root_only: false,
+            cache_entries: limits::MAX_CACHE_ENTRIES,
+        }
     }
 }
 
@@ -58,6 +86,8 @@ pub struct Cluster {
     watchers: BTreeMap<WatcherId, JobId>,
     fleet: Fleet,
     failures: BTreeMap<UnitId, u32>,
+    /// Jobs whose tree must be looked at again.
+    stale: BTreeSet<JobId>,
     last_job: u64,
     last_unit: u64,
 }
@@ -74,6 +104,7 @@ impl Cluster {
             watchers: BTreeMap::new(),
             fleet: Fleet::default(),
             failures: BTreeMap::new(),
+            stale: BTreeSet::new(),
             last_job: 0,
             last_unit: 0,
         }
@@ -93,6 +124,7 @@ impl Cluster {
             Event::Tick => {}
         }
         self.check_time(now, effects);
+        self.refresh(now, effects);
         self.schedule(now, effects);
     }
 
@@ -101,7 +133,9 @@ impl Cluster {
     pub fn next_wake(&self) -> Option<Duration> {
         let jobs = self.open.iter().filter_map(|(_, id)| self.jobs.get(id));
         let due = jobs.flat_map(|job| [job.deadline(), job.abandoned_at()]).flatten().min();
-        [due, self.fleet.next_overdue(self.config.lease)].into_iter().flatten().min()
+        let idle = self.fleet.idlest().is_some();
+        let shed = if idle { self.sheddable().map(|(due, _)| due).min() } else { None };
+        [due, shed, self.fleet.next_overdue(self.config.lease)].into_iter().flatten().min()
     }
 
     // ---- questions ------------------------------------------------------------------------------------------------
@@ -167,6 +201,7 @@ impl Cluster {
         self.open.insert((Reverse(job.spec.priority), id));
         let over = job.plan.candidates().is_empty();
         self.jobs.insert(id, job);
+        self.stale.insert(id);
         if over {
             self.end_job(now, id, End::Done(StoppedBy::Proof), effects);
         }
@@ -233,6 +268,7 @@ impl Cluster {
         if let Some(job) = self.jobs.get_mut(&id) {
             job.paused = false;
         }
+        self.stale.insert(id);
         Ok(())
     }
 
@@ -260,12 +296,13 @@ impl Cluster {
                 let text = format!("a worker named '{}' is connected already", registration.name);
                 return Err(Refusal::AlreadyExists(text));
             }
-            self.lose(now, old, "the worker connected again", effects);
+            self.lose(old, "the worker connected again", effects);
         }
         if self.fleet.len() >= limits::MAX_WORKERS {
             return Err(exhausted("max_workers", limits::MAX_WORKERS));
         }
         self.fleet.join(worker, registration, now);
+        self.shares_changed();
         Ok(Terms { worker, lease: self.config.lease, heartbeat: self.config.lease / 10 })
     }
 
@@ -289,23 +326,31 @@ impl Cluster {
                 self.failed(now, worker, unit, attempt, &message, effects);
             }
             WorkerSays::Draining => self.fleet.drain(worker),
-            WorkerSays::Gone { reason } => self.lose(now, worker, &reason, effects),
+            WorkerSays::Gone { reason } => self.lose(worker, &reason, effects),
         }
     }
 
     /// The one way in which a worker is lost, whatever the cause: its units are free again.
-    fn lose(&mut self, now: Duration, worker: WorkerId, reason: &str, effects: &mut Vec<Effect>) {
+    fn lose(&mut self, worker: WorkerId, reason: &str, effects: &mut Vec<Effect>) {
         effects.push(Effect::Disconnect { worker, reason: reason.to_owned() });
         for lease in self.fleet.remove(worker) {
-            self.give_back(now, &lease, lease.nodes);
+            self.give_back(&lease, lease.nodes);
         }
+        self.shares_changed();
+    }
+
+    /// Workers came or went: what is worth splitting has changed for every job.
+    fn shares_changed(&mut self) {
+        self.stale.extend(self.open.iter().map(|&(_, id)| id));
     }
 
     /// A lease ended without a result.
-    fn give_back(&mut self, _now: Duration, lease: &Lease, nodes: u64) {
+    fn give_back(&mut self, lease: &Lease, nodes: u64) {
         if let Some(job) = self.jobs.get_mut(&lease.unit.job) {
-            job.nodes += nodes;
+            // A deterministic job counts accepted results only.
+            job.nodes += if job.spec.deterministic { 0 } else { nodes };
             job.plan.take_back(lease.unit.unit, lease.unit.attempt, nodes);
+            self.stale.insert(lease.unit.job);
         }
     }
 
@@ -314,7 +359,7 @@ impl Cluster {
         let Some(lease) = self.fleet.end(unit, now) else { return };
         let command = Command::Cancel { unit, attempt: lease.unit.attempt };
         effects.push(Effect::Send { worker: lease.worker, command });
-        self.give_back(now, &lease, lease.nodes);
+        self.give_back(&lease, lease.nodes);
     }
 
     fn revoke_all(&mut self, now: Duration, job: JobId, effects: &mut Vec<Effect>) {
@@ -334,33 +379,36 @@ impl Cluster {
             return;
         }
         let Some(lease) = self.fleet.end(report.unit, now) else { return };
-        match merge::at_root(&report, &lease.unit).filter(|_| report.completed) {
+        match merge::at_node(&report, &lease.unit).filter(|_| report.completed) {
+            Some((score, bound)) => {
+                self.failures.remove(&report.unit);
+                let Some(job) = self.jobs.get_mut(&lease.unit.job) else { return };
+                job.nodes += report.nodes;
+                let result = plan::Result {
+                    score,
+                    bound,
+                    line: report.pv,
+                    nodes: report.nodes,
+                    path_dependent: report.path_dependent,
+                };
+                job.plan.record(report.unit, result);
+            }
+            None if lease.shedding => {
+                let Some(job) = self.jobs.get_mut(&lease.unit.job) else { return };
+                job.nodes += report.nodes;
+                let levels = merge::handed_back(&report, &lease.unit);
+                job.plan.hand_back(report.unit, report.nodes, &levels);
+            }
             None => {
-                self.give_back(now, &lease, report.nodes);
+                self.give_back(&lease, report.nodes);
                 // A drain and a spent budget explain that; anything else must not go on for ever.
                 let draining = self.fleet.worker(worker).is_some_and(|worker| worker.draining);
                 if !draining && lease.unit.node_budget.is_none() {
                     self.count_failure(now, &lease.unit, "it came back unfinished", effects);
                 }
             }
-            Some((score, bound)) => {
-                self.failures.remove(&report.unit);
-                let Some(job) = self.jobs.get_mut(&lease.unit.job) else { return };
-                job.nodes += report.nodes;
-                let known = job.plan.record(report.unit, score, bound, report.pv, report.nodes);
-                if let Some((root_move, found)) = known {
-                    let line = merge::line(root_move, &found, job.spec.position.turn());
-                    let name =
-                        self.fleet.worker(worker).map_or(String::new(), |it| it.registration.name.clone());
-                    job.emit(JobEvent::Move(MoveReport { line, worker: name }), effects);
-                    let challenged = job.plan.is_challenge(&found);
-                    if challenged {
-                        self.make_way(now, worker, lease.unit.job, effects);
-                    }
-                }
-            }
         }
-        self.advance(now, lease.unit.job, effects);
+        self.advance(now, lease.unit.job, Some(worker), effects);
     }
 
     /// A sibling failed high: its re-search comes before the unit that has waited at the worker, whose window is about to
@@ -387,7 +435,7 @@ impl Cluster {
             return;
         }
         let Some(lease) = self.fleet.end(unit, now) else { return };
-        self.give_back(now, &lease, lease.nodes);
+        self.give_back(&lease, lease.nodes);
         self.count_failure(now, &lease.unit, message, effects);
     }
 
@@ -405,50 +453,140 @@ impl Cluster {
 
     // ---- progress of jobs -----------------------------------------------------------------------------------------
 
-    /// Draws the conclusions from a new result: window updates, the next depth, or the end.
-    fn advance(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) {
-        let Some(job) = self.jobs.get_mut(&id).filter(|job| !job.state.is_final()) else { return };
-        if job.events() >= limits::MAX_EVENTS_PER_JOB {
-            let text = format!("max_events_per_job {} is reached", limits::MAX_EVENTS_PER_JOB);
-            return self.end_job(now, id, failure("resource_exhausted", text), effects);
+    /// Looks again at every job of which something has changed.
+    fn refresh(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+        while let Some(id) = self.stale.pop_first() {
+            self.advance(now, id, None, effects);
         }
-        // In a race every move's exact length is known at once, and the shortest win is wanted.
-        let won = job.plan.is_won() && !job.is_race();
-        if !won && !job.plan.is_complete() {
-            self.adjust(now, id, effects);
-        } else if !won && job.plan.is_lost() && job.widen() {
-            // The rest is searched at the same depth before anything is claimed.
-        } else {
-            return self.complete(now, id, effects);
+    }
+
+    /// Draws the conclusions from what has become known: new scores, the next depth, or the end; then the units that are
+    /// leased are told, and those that are wanted stand ready.
+    fn advance(&mut self, now: Duration, id: JobId, reporter: Option<WorkerId>, effects: &mut Vec<Effect>) {
+        loop {
+            self.stale.remove(&id);
+            let (split_above, speculate) = self.manner_of_splitting(id);
+            let Some(job) = self.jobs.get_mut(&id).filter(|job| job.is_open()) else { return };
+            if job.events() >= limits::MAX_EVENTS_PER_JOB {
+                let text = format!("max_events_per_job {} is reached", limits::MAX_EVENTS_PER_JOB);
+                return self.end_job(now, id, failure("resource_exhausted", text), effects);
+            }
+            let enough = 2 * self.fleet.slots() + ENOUGH_UNITS;
+            let news = job.plan.refresh(split_above, speculate, enough);
+            self.tell(now, id, reporter, news, effects);
+            if !self.conclude(now, id, effects) {
+                break;
+            }
         }
+        self.adjust(now, id, effects);
         self.check_nodes(now, id, effects);
     }
 
-    fn adjust(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) {
-        let Some(job) = self.jobs.get_mut(&id) else { return };
-        let turn = job.spec.position.turn();
-        for (unit, adjustment) in job.plan.adjust() {
-            match adjustment {
-                Adjustment::Cancel => self.revoke(now, unit, effects),
-                Adjustment::Window(window) => {
-                    let Some(lease) = self.fleet.lease(unit) else { continue };
-                    let window = merge::window_at_end(window, turn, lease.unit.path.len());
-                    let command = Command::Window { unit, attempt: lease.unit.attempt, window };
-                    effects.push(Effect::Send { worker: lease.worker, command });
-                }
+    /// Tells what is new about root moves.
+    fn tell(
+        &mut self,
+        now: Duration,
+        id: JobId,
+        reporter: Option<WorkerId>,
+        news: Vec<plan::News>,
+        effects: &mut Vec<Effect>,
+    ) {
+        for it in news {
+            let Some(job) = self.jobs.get_mut(&id) else { return };
+            let worker = it.home.and_then(|home| self.fleet.worker(home));
+            let name = worker.map_or(String::new(), |worker| worker.registration.name.clone());
+            let line = merge::line(it.root_move, &it.found, job.spec.position.turn());
+            job.emit(JobEvent::Move(MoveReport { line, worker: name }), effects);
+            if let Some(worker) = reporter.filter(|_| job.plan.is_challenge(&it.found)) {
+                self.make_way(now, worker, id, effects);
             }
         }
     }
 
-    fn complete(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) {
-        self.revoke_all(now, id, effects);
+    /// Goes on to the next depth or ends the job, if it is time. Returns whether the job must be looked at again.
+    fn conclude(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) -> bool {
+        let Some(job) = self.jobs.get_mut(&id) else { return false };
+        if let Some(stopped_by) = job.ending {
+            if job.tell_audit(effects) {
+                self.end_job(now, id, End::Done(stopped_by), effects);
+            }
+            return false;
+        }
+        // In a race every move's exact length is known at once, and the shortest win is wanted.
+        let won = job.plan.is_won() && !job.is_race();
+        if !won && !job.plan.is_complete() {
+            return false;
+        }
+        // Before a loss is claimed the rest is searched to the same depth.
+        if !won && job.plan.is_lost() && job.widen() {
+            return true;
+        }
+        if won || job.spec.deterministic {
+            self.revoke_all(now, id, effects);
+        }
         let workers = self.fleet.len();
-        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let Some(job) = self.jobs.get_mut(&id) else { return false };
         match job.complete_iteration(now, workers, effects) {
-            Some(stopped_by) => self.end_job(now, id, End::Done(stopped_by), effects),
             None => {
                 job.plan.deepen();
-                self.check_nodes(now, id, effects);
+                true
+            }
+            Some(stopped_by) if job.begin_audit() => {
+                job.ending = Some(stopped_by);
+                true
+            }
+            Some(stopped_by) => {
+                self.end_job(now, id, End::Done(stopped_by), effects);
+                false
+            }
+        }
+    }
+
+    /// From how many positions on a job's searches are split, and whether it may guess: by the slots that it has for
+    /// itself, their measured rate and the size of its iteration.
+    fn manner_of_splitting(&self, id: JobId) -> (u64, bool) {
+        let Some(job) = self.jobs.get(&id) else { return (u64::MAX, false) };
+        let rivals = self.open.iter().filter(|(Reverse(priority), _)| *priority == job.spec.priority).count();
+        let slots = knob("SLOTS", (self.fleet.slots() / rivals.max(1)) as u64) as usize;
+        if slots <= 1 || self.config.root_only {
+            return (u64::MAX, slots > 1);
+        }
+        let rate = self.slot_rate();
+        let slots = u64::try_from(slots).unwrap_or(u64::MAX);
+        let share = job.plan.estimate() / slots.saturating_mul(knob("UPS", UNITS_PER_SLOT));
+        let smallest = rate.saturating_mul(knob("SMALL", SMALLEST_UNIT_MS)) / 1_000;
+        let largest = rate.saturating_mul(LARGEST_UNIT_MS) / 1_000;
+        (share.clamp(smallest, largest.max(smallest)), true)
+    }
+
+    fn slot_rate(&self) -> u64 {
+        self.fleet.slot_rate().unwrap_or(ASSUMED_RATE)
+    }
+
+    fn adjust(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) {
+        let Some(job) = self.jobs.get_mut(&id).filter(|job| job.is_open()) else { return };
+        let entries = job.plan.take_learned();
+        if !entries.is_empty() && !job.spec.deterministic {
+            effects.push(Effect::Share { entries });
+        }
+        for (unit, adjustment) in job.plan.adjust() {
+            let Some(lease) = self.fleet.lease(unit) else { continue };
+            match adjustment {
+                Adjustment::Cancel => {
+                    let Some(lease) = self.fleet.end(unit, now) else { continue };
+                    let command = Command::Cancel { unit, attempt: lease.unit.attempt };
+                    effects.push(Effect::Send { worker: lease.worker, command });
+                    self.failures.remove(&unit);
+                    if let Some(job) = self.jobs.get_mut(&id) {
+                        job.nodes += lease.nodes;
+                        job.plan.drop_lease(unit, lease.nodes);
+                    }
+                }
+                Adjustment::Window(window) => {
+                    let window = merge::window_at_end(window, lease.unit.turn(), lease.unit.path.len());
+                    let command = Command::Window { unit, attempt: lease.unit.attempt, window };
+                    effects.push(Effect::Send { worker: lease.worker, command });
+                }
             }
         }
     }
@@ -469,7 +607,7 @@ impl Cluster {
     /// Everything that only the passing of time brings about.
     fn check_time(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         for worker in self.fleet.silent(now, self.config.lease) {
-            self.lose(now, worker, "nothing was heard for a whole lease", effects);
+            self.lose(worker, "nothing was heard for a whole lease", effects);
         }
         for unit in self.fleet.block_stalled(now, self.config.lease) {
             self.revoke(now, unit, effects);
@@ -518,69 +656,83 @@ impl Cluster {
     /// Hands out units: first to slots that are free, then one to wait at each worker.
     fn schedule(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         while let Some(worker) = self.fleet.idlest() {
-            if !self.grant_any(now, worker, Ask::Needed, effects)
+            if !self.grant_any(now, worker, Class::Likely, effects)
                 && !self.steal(now, effects)
-                && !self.grant_any(now, worker, Ask::Guess, effects)
+                && !self.grant_any(now, worker, Class::Unlikely, effects)
             {
+                self.shed(now, effects);
                 break;
             }
         }
-        while let Some(worker) = self.fleet.with_room() {
-            if !self.grant_any(now, worker, Ask::Ahead, effects) {
+        let ahead = self.slot_rate().saturating_mul(AHEAD.as_millis() as u64) / 1_000;
+        while let Some(worker) = self.fleet.with_room(ahead) {
+            if !self.grant_ahead(now, worker, effects) {
                 break;
             }
         }
         self.tell_states(effects);
     }
 
-    fn grant_any(&mut self, now: Duration, worker: WorkerId, ask: Ask, effects: &mut Vec<Effect>) -> bool {
-        let next = self.open.iter().find_map(|&(_, id)| {
-            let job = self.jobs.get(&id).filter(|job| job.is_open())?;
-            // The budget of a unit that waits would be stale when it begins.
-            if ask == Ask::Ahead && job.spec.limits.nodes.is_some() {
-                return None;
-            }
-            Some((id, job.plan.next_task(worker, ask == Ask::Guess)?))
-        });
-        let Some((id, task)) = next else { return false };
+    /// The job that is served next: highest priority first, then whoever has the fewest units.
+    fn next_job(&self, worst: Class, fits: impl Fn(&Job) -> bool) -> Option<JobId> {
+        let ready = |&&(_, id): &&(Reverse<i32>, JobId)| {
+            let job = self.jobs.get(&id).filter(|job| job.is_open() && fits(job));
+            job.is_some_and(|job| job.plan.has_task(worst))
+        };
+        let share = |&&(priority, id): &&(Reverse<i32>, JobId)| {
+            (priority, self.jobs.get(&id).map_or(0, |job| job.plan.leased_units().count()), id)
+        };
+        self.open.iter().filter(ready).min_by_key(share).map(|&(_, id)| id)
+    }
+
+    fn grant_any(&mut self, now: Duration, worker: WorkerId, worst: Class, effects: &mut Vec<Effect>) -> bool {
+        let Some(id) = self.next_job(worst, |_| true) else { return false };
+        let Some(job) = self.jobs.get(&id) else { return false };
+        let Some(task) = job.plan.next_task(worker, worst) else { return false };
         // What is urgent goes to whoever knows it, if that one is idle too.
-        let urgent = matches!(task.role, Role::Leader | Role::Challenger);
-        let home = task.home.filter(|&home| urgent && self.fleet.has_free_slot(home));
+        let home = task.home.filter(|&home| task.class == Class::Needed && self.fleet.has_free_slot(home));
         self.grant(now, home.unwrap_or(worker), id, &task, effects);
+        true
+    }
+
+    /// A unit that waits at a busy worker, so that no thread waits for a message.
+    fn grant_ahead(&mut self, now: Duration, worker: WorkerId, effects: &mut Vec<Effect>) -> bool {
+        // The budget of a unit that waits would be stale when it begins.
+        let Some(id) = self.next_job(Class::Likely, |job| job.spec.limits.nodes.is_none()) else { return false };
+        let Some(task) = self.jobs.get(&id).and_then(|job| job.plan.next_task(worker, Class::Likely)) else {
+            return false;
+        };
+        self.grant(now, worker, id, &task, effects);
         true
     }
 
     fn grant(&mut self, now: Duration, worker: WorkerId, id: JobId, task: &Task, effects: &mut Vec<Effect>) {
         let node_budget = self.nodes_left(id);
         let Some(job) = self.jobs.get_mut(&id) else { return };
-        let candidate = &job.plan.candidates()[task.index];
-        let (unit_id, attempt) = match job.plan.retry(task.index) {
-            Some(retry) => (retry.unit, retry.attempt),
-            None => {
-                self.last_unit += 1;
-                (UnitId(self.last_unit), Attempt::FIRST)
-            }
-        };
-        let path = vec![candidate.root_move.mv];
-        let unit = Unit {
+        let (unit_id, attempt) = task.retry.unwrap_or_else(|| {
+            self.last_unit += 1;
+            (UnitId(self.last_unit), Attempt::FIRST)
+        });
+        let mut unit = Unit {
             job: id,
             unit: unit_id,
             attempt,
             root: job.spec.position,
-            depth: job.plan.depth() - 1,
-            window: merge::window_at_end(task.window, job.spec.position.turn(), path.len()),
-            path,
+            path: task.path.clone(),
+            depth: task.depth,
+            window: WhiteWindow::default(),
             node_budget,
-            pv_hint: candidate.pv_hint().to_vec(),
+            pv_hint: if job.spec.deterministic { Vec::new() } else { task.hint.clone() },
             deterministic: job.spec.deterministic,
-            prune: if job.spec.prune == RootPrune::None { PruneMode::None } else { PruneMode::Cat },
+            prune: job::prune_mode(&job.spec),
             traceparent: job.spec.traceparent.clone(),
-            speculative: task.role == Role::Guess,
+            speculative: task.class > Class::Likely,
             seeds: Vec::new(),
         };
+        unit.window = merge::window_at_end(task.window, unit.turn(), unit.path.len());
         job.plan.granted(task, unit_id, worker);
         job.set_state(JobState::Running, "workers search it", effects);
-        self.fleet.grant(unit.clone(), worker, now);
+        self.fleet.grant(unit.clone(), worker, task.estimate, now);
         effects.push(Effect::Send { worker, command: Command::Grant(Box::new(unit)) });
     }
 
@@ -588,7 +740,37 @@ impl Cluster {
     fn steal(&mut self, now: Duration, effects: &mut Vec<Effect>) -> bool {
         let Some(unit) = self.fleet.waiting_elsewhere() else { return false };
         self.revoke(now, unit, effects);
+        self.refresh(now, effects);
         true
+    }
+
+    /// Somebody is idle: units that have run for long hand back what is not done of them.
+    fn shed(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+        let idle = self.fleet.free_slots();
+        let mut large: Vec<(Duration, UnitId)> = self.sheddable().filter(|&(due, _)| due <= now).collect();
+        large.sort();
+        for (_, unit) in large.into_iter().take(idle.div_ceil(SHED_SHARE)) {
+            let Some(lease) = self.fleet.lease_mut(unit) else { continue };
+            lease.shedding = true;
+            let command = Command::Shed { unit, attempt: lease.unit.attempt };
+            effects.push(Effect::Send { worker: lease.worker, command });
+        }
+    }
+
+    /// Running units that may be shed, and from when on.
+    fn sheddable(&self) -> impl Iterator<Item = (Duration, UnitId)> + '_ {
+        let rate = self.slot_rate();
+        let shed = move |lease: &Lease| {
+            let unit = lease.unit.unit;
+            let job = self.jobs.get(&lease.unit.job)?;
+            if lease.shedding || !job.plan.may_shed(unit) || !self.fleet.runs(lease) || self.config.root_only {
+                return None;
+            }
+            let (share, _) = self.manner_of_splitting(lease.unit.job);
+            let micros = share.saturating_mul(knob("SHED", SHED_AFTER)).saturating_mul(1_000_000) / rate.max(1);
+            Some((lease.began_at.saturating_add(Duration::from_micros(micros)), unit))
+        };
+        self.fleet.leases().filter_map(shed)
     }
 
     /// Says of each open job that runs nowhere why that is so.
@@ -604,24 +786,7 @@ impl Cluster {
     }
 }
 
-/// What kind of unit is wanted.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Ask {
-    /// One that must be searched, to begin at once.
-    Needed,
-    /// One that must be searched, to wait at a worker.
-    Ahead,
-    /// Any, also one that only may have to be searched.
-    Guess,
-}
-
 fn check_supported(spec: &JobSpec) -> Result<(), Refusal> {
-    if spec.deterministic {
-        return Err(Refusal::Unsupported("spec.deterministic: not yet supported".to_owned()));
-    }
-    if spec.prune == RootPrune::Audit {
-        return Err(Refusal::Unsupported("spec.prune: audit is not yet supported".to_owned()));
-    }
     if spec.multipv > limits::MAX_MULTIPV {
         let text = format!("spec.multipv: {} is more than max_multipv {}", spec.multipv, limits::MAX_MULTIPV);
         return Err(Refusal::Invalid(text));

@@ -87,6 +87,7 @@ fn encode(command: Command) -> v1::SessionResponse {
         Command::Cancel { unit, attempt } => {
             Kind::Cancel(v1::CancelUnit { unit: unit.0, attempt: attempt.0 })
         }
+        Command::Shed { unit, attempt } => Kind::Shed(v1::ShedUnit { unit: unit.0, attempt: attempt.0 }),
         Command::LeaseLost { unit, attempt } => {
             Kind::LeaseLost(v1::LeaseLost { unit: unit.0, attempt: attempt.0 })
         }

@@ -6,7 +6,7 @@ use super::history::History;
 use super::ordering::{Candidate, Candidates, Hints, NodeHeat};
 use super::quiescence::{MAX_QDEPTH, RaceCare};
 use super::race_cache::RaceCache;
-use super::reductions::late_move_reduction;
+use super::reductions::{depth_without_move, late_move_reduction};
 use super::routes::Routes;
 use super::{Directive, MAX_PLY, POLL_NODES, PruneMode, SearchHandler, Window};
 use crate::board::{Move, Position};
@@ -21,16 +21,29 @@ use crate::tt::{Hit, TranspositionTable, score_from_table, score_to_table};
 const NO_REPETITION: usize = usize::MAX;
 /// Depths up to this are subject to futility.
 const FUTILITY_DEPTH: i32 = 3;
-/// Without the table's move, a node this deep is searched one ply less: the next visit will have one.
-const REDUCE_WITHOUT_MOVE_DEPTH: i32 = 4;
+/// Nodes at least this deep keep a record of the moves that are done, so that the rest can be shed.
+pub(super) const SHED_DEPTH: i32 = 5;
 
 /// One thread's search: what it remembers between calls. The table is shared.
 pub struct Searcher {
     pub(super) table: Arc<TranspositionTable>,
     pub(super) history: History,
     pub(super) races: RaceCache,
-    frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame>,
+    /// The deep nodes of the current line, by ply.
+    pub(super) open: Vec<OpenPly>,
     pub(super) evaluation: HandMade,
+}
+
+/// A deep node of the current line whose moves are being tried.
+#[derive(Clone, Default)]
+pub(super) struct OpenPly {
+    /// 0: not open.
+    pub(super) depth: i32,
+    pub(super) current: Option<Move>,
+    /// Moves that are done, with what was found from this node's view; losers only, or the search would have ended
+    /// here, and the exact ones of a PV node.
+    pub(super) done: Vec<(Move, Score, Bound)>,
 }
 
 /// What is known about one ply of the current line.
@@ -66,7 +79,7 @@ impl PvLine {
 pub(super) struct Value {
     pub(super) score: Score,
     /// The score holds only on paths that come through this ply; [`NO_REPETITION`] if on all.
-    repeats: usize,
+    pub(super) repeats: usize,
 }
 
 impl Value {
@@ -103,6 +116,7 @@ impl Searcher {
             history: History::new(),
             races: RaceCache::new(),
             frames: vec![frame; 2 * MAX_PLY],
+            open: vec![OpenPly::default(); 2 * MAX_PLY],
             evaluation: HandMade,
         }
     }
@@ -137,7 +151,7 @@ impl Searcher {
 
 /// Fills the frame below `ply` with the position after a move.
 #[inline]
-fn advance(frames: &mut [Frame], ply: usize, mv: Move) {
+pub(super) fn advance(frames: &mut [Frame], ply: usize, mv: Move) {
     let frame = &frames[ply];
     let position = frame.position.after(mv);
     let routes = frame.routes.after(mv, &position);
@@ -153,6 +167,7 @@ fn advance(frames: &mut [Frame], ply: usize, mv: Move) {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Interrupt {
     Stop,
+    Shed,
     Window(Window),
 }
 
@@ -281,6 +296,7 @@ impl<'s> Search<'s> {
         match self.handler.poll(self.nodes) {
             Directive::Continue => {}
             Directive::Stop => self.interrupt = Some(Interrupt::Stop),
+            Directive::Shed => self.interrupt = Some(Interrupt::Shed),
             Directive::Window(window) => self.interrupt = Some(Interrupt::Window(window)),
         }
         self.look_around();
@@ -364,12 +380,18 @@ impl<'s> Search<'s> {
             .and_then(|hit| hit.mv)
             .or_else(|| image.and_then(|hit| hit.mv))
             .filter(|&mv| movegen::is_legal_with(position, mv, || self.frame(ply).routes.cuts()));
-        if table_move.is_none() && depth >= REDUCE_WITHOUT_MOVE_DEPTH {
-            depth -= 1;
+        if table_move.is_none() {
+            depth = depth_without_move(depth);
         }
         let mut node = Node::new(alpha, beta, depth, eval);
+        if depth >= SHED_DEPTH {
+            let open = &mut self.searcher.open[ply];
+            open.depth = depth;
+            open.done.clear();
+        }
         self.moves::<PV>(ply, position, table_move, &mut node);
         if !self.interrupted() {
+            self.searcher.open[ply].depth = 0;
             self.store(key, ply, &node);
         }
         Value { score: node.best, repeats: if node.repeats < ply { node.repeats } else { NO_REPETITION } }
@@ -446,10 +468,17 @@ impl<'s> Search<'s> {
     /// Searches one move. Whether the node is done: a cut, or an interruption.
     fn try_move<const PV: bool>(&mut self, ply: usize, candidate: Candidate, node: &mut Node) -> bool {
         node.count += 1;
+        if node.depth >= SHED_DEPTH {
+            self.searcher.open[ply].current = Some(candidate.mv);
+        }
         self.enter(ply, candidate.mv);
         let value = self.search_child::<PV>(ply, candidate, node);
         if self.interrupted() {
             return true;
+        }
+        if node.depth >= SHED_DEPTH {
+            let bound = Bound::of(value.score, node.alpha, node.beta);
+            self.searcher.open[ply].done.push((candidate.mv, value.score, bound));
         }
         if value.score > node.best {
             node.best = value.score;

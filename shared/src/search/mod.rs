@@ -19,12 +19,15 @@ mod reductions;
 mod routes;
 mod sharing;
 mod smp;
+mod split;
 mod unit;
 
 pub use alphabeta::Searcher;
 pub use iterative::{IterationReport, RootLine, SearchReport, StoppedBy};
+pub use reductions::{depth_without_move, late_move_reduction};
 pub use smp::ThreadPool;
-pub use unit::{UnitOutcome, UnitSpec};
+pub use split::{SplitMove, SplitMoves, split_moves};
+pub use unit::{OpenNode, UnitOutcome, UnitSpec};
 
 use crate::exchange::SharedEntry;
 use crate::score::{INFINITE, Score};
@@ -88,6 +91,9 @@ pub enum Directive {
     Continue,
     /// Stop as soon as possible; what is not completed is dropped.
     Stop,
+    /// Stop, and say what is done so far of each deep node on the current line, so that others can do the rest (units
+    /// only; elsewhere the same as `Stop`).
+    Shed,
     /// Go on with another window (units only). What the table learned is kept.
     Window(Window),
 }

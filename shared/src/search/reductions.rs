@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use crate::cat::CAT_COLD_CM;
 
+/// Without the table's move, a node this deep is searched one ply less.
+const REDUCE_WITHOUT_MOVE_DEPTH: i32 = 4;
 /// Moves at the front of the list that are never reduced.
 const FULL_DEPTH_MOVES: usize = 3;
 
@@ -28,7 +30,8 @@ fn base_reduction(depth: usize, number: usize) -> u8 {
 /// Plies by which the move with this number (from 1) is reduced at this depth: at most half the depth, one more for a cold
 /// move, none for the first moves and tactical ones.
 #[inline]
-pub(super) fn late_move_reduction(depth: i32, number: usize, heat_cm: u16, tactical: bool) -> i32 {
+#[must_use]
+pub fn late_move_reduction(depth: i32, number: usize, heat_cm: u16, tactical: bool) -> i32 {
     if tactical || number <= FULL_DEPTH_MOVES || depth < 2 {
         return 0;
     }
@@ -36,6 +39,13 @@ pub(super) fn late_move_reduction(depth: i32, number: usize, heat_cm: u16, tacti
     let base = i32::from(TABLE[row][number.min(MOVES - 1)]);
     let cold = i32::from(heat_cm < CAT_COLD_CM);
     (base + cold).min(depth / 2)
+}
+
+/// The depth to which a node is searched when its best move is not known: the next visit will know one.
+#[inline]
+#[must_use]
+pub const fn depth_without_move(depth: i32) -> i32 {
+    if depth >= REDUCE_WITHOUT_MOVE_DEPTH { depth - 1 } else { depth }
 }
 
 #[cfg(test)]

@@ -1,0 +1,418 @@
+//! The virtual cluster: the real coordinator's mind and the real search, in virtual time. Time is what is counted: a
+//! position costs a fixed time, a message its way and the coordinator's work. So a run is the same on any machine, and
+//! thirty-two workers need no more processors than one.
+
+use std::collections::BinaryHeap;
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::Duration;
+
+use corridor_coordinator::cache::{CacheCounts, Peer, REVIEW_TIME, SharedCache};
+use corridor_coordinator::limits::{EXCHANGE_LINGER, MAX_CACHE_ENTRIES};
+use corridor_coordinator::cluster::{
+    Cluster, Command, Config, Effect, Event, Question, Ticket, WatcherId, WorkerSays,
+};
+use corridor_shared::exchange::SharedEntry;
+use corridor_shared::job::{DoneReport, ENGINE_EPOCH, JobEvent, JobSpec, Registration, WorkerId};
+use corridor_shared::tt::{TableError, TranspositionTable};
+
+use super::virtual_worker::{Stand, VirtualWorker};
+
+/// What the virtual machines and their network are like.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct World {
+    pub(super) workers: usize,
+    pub(super) round_trip: Duration,
+    /// What a message costs the coordinator.
+    pub(super) message_cost: Duration,
+    pub(super) nodes_per_second: u64,
+    pub(super) table_bytes: usize,
+    pub(super) root_only: bool,
+    /// Entries of the shared cache that the coordinator can send in a second, over all links; `None`: no exchange.
+    pub(super) exchange_rate: Option<u64>,
+}
+
+/// What a run took.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    pub(super) done: DoneReport,
+    pub(super) time: Duration,
+    /// Positions visited by all workers, whether of use or not.
+    pub(super) nodes: u64,
+    /// Time of all workers together without a unit: because there was none ..
+    pub(super) idle: Duration,
+    /// .. and because the messages were on their way.
+    pub(super) communication: Duration,
+    pub(super) messages: u64,
+    pub(super) exchanged: CacheCounts,
+    pub(super) spans: Vec<Span>,
+}
+
+/// A unit on a worker, for the picture.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    pub(super) worker: usize,
+    pub(super) from: Duration,
+    pub(super) to: Duration,
+    pub(super) path: String,
+    pub(super) depth: u8,
+    pub(super) speculative: bool,
+    pub(super) end: &'static str,
+}
+
+enum Happening {
+    Arrives(usize, WorkerSays),
+    Told(usize, Command),
+    Runs(usize),
+    Offers(usize, Vec<SharedEntry>),
+    /// The coordinator looks at what waits for a worker's table.
+    Takes(usize),
+    Shares(usize, Vec<SharedEntry>),
+    /// The use of what was exchanged is looked at.
+    Review,
+    Tick,
+}
+
+/// Events in the order of their times, then of their making.
+struct Agenda {
+    heap: BinaryHeap<Reverse<(Duration, u64)>>,
+    items: std::collections::BTreeMap<u64, Happening>,
+    last: u64,
+}
+
+impl Agenda {
+    fn push(&mut self, at: Duration, happening: Happening) {
+        self.last += 1;
+        self.items.insert(self.last, happening);
+        self.heap.push(Reverse((at, self.last)));
+    }
+
+    fn pop(&mut self) -> Option<(Duration, Happening)> {
+        let Reverse((at, number)) = self.heap.pop()?;
+        Some((at, self.items.remove(&number)?))
+    }
+}
+
+struct Station {
+    worker: VirtualWorker,
+    /// Since when it has nothing to do.
+    idle_since: Option<Duration>,
+    began: Duration,
+    /// Its place in the exchange.
+    peer: Option<Arc<Peer>>,
+    /// A look at what waits for it is due.
+    takes: bool,
+    /// Imported entries and the cutoffs from them, as last told.
+    used: (u64, u64),
+}
+
+struct Run {
+    world: World,
+    cluster: Cluster,
+    agenda: Agenda,
+    stations: Vec<Station>,
+    /// Until when the coordinator is busy.
+    busy: Duration,
+    next_tick: Option<Duration>,
+    done: Option<(Duration, DoneReport)>,
+    nodes: u64,
+    idle: Duration,
+    communication: Duration,
+    messages: u64,
+    spans: Vec<Span>,
+    cache: SharedCache,
+}
+
+/// Workers count from one.
+fn worker_id(index: usize) -> WorkerId {
+    WorkerId(index as u64 + 1)
+}
+
+/// Why there is no outcome.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SimulationError {
+    #[error("{0}")]
+    Table(#[from] TableError),
+    #[error("start a virtual worker: {0}")]
+    Thread(#[from] std::io::Error),
+    #[error("the job ended without an answer: {0}")]
+    NoAnswer(String),
+}
+
+/// Analyses a position with a virtual cluster.
+pub(super) fn run(spec: JobSpec, world: World) -> Result<Outcome, SimulationError> {
+    let mut stations = Vec::new();
+    for _ in 0..world.workers {
+        let table = Arc::new(TranspositionTable::new(world.table_bytes)?);
+        stations.push(Station {
+            worker: VirtualWorker::start(table)?,
+            idle_since: Some(Duration::ZERO),
+            began: Duration::ZERO,
+            peer: None,
+            takes: false,
+            used: (0, 0),
+        });
+    }
+    // Nobody is lost here, so no heartbeats are sent.
+    let config =
+        Config { lease: Duration::from_secs(1_000_000), root_only: world.root_only, ..Config::default() };
+    let mut run = Run {
+        world,
+        cluster: Cluster::new(config),
+        agenda: Agenda { heap: BinaryHeap::new(), items: std::collections::BTreeMap::new(), last: 0 },
+        stations,
+        busy: Duration::ZERO,
+        next_tick: None,
+        done: None,
+        nodes: 0,
+        idle: Duration::ZERO,
+        communication: Duration::ZERO,
+        messages: 0,
+        spans: Vec::new(),
+        cache: SharedCache::new(MAX_CACHE_ENTRIES),
+    };
+    for index in 0..world.workers {
+        run.register(index);
+    }
+    run.join_exchange();
+    let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)) };
+    run.step(Duration::ZERO, Event::Ask { ticket: Ticket(0), question });
+    while run.done.is_none() {
+        let Some((at, happening)) = run.agenda.pop() else {
+            return Err(SimulationError::NoAnswer("nothing is left to happen".to_owned()));
+        };
+        run.happen(at, happening);
+    }
+    run.finish()
+}
+
+impl Run {
+    fn register(&mut self, index: usize) {
+        let number = index as u64 + 1;
+        let registration = Registration {
+            name: format!("worker-{number}"),
+            instance: number,
+            engine_epoch: ENGINE_EPOCH.to_owned(),
+            slots: 1,
+            table_bytes: self.world.table_bytes as u64,
+        };
+        let question = Question::Register { worker: WorkerId(number), registration };
+        self.step(Duration::ZERO, Event::Ask { ticket: Ticket(number), question });
+    }
+
+    /// Hands an event to the coordinator and sends out what it says.
+    fn step(&mut self, at: Duration, event: Event) {
+        let mut effects = Vec::new();
+        self.cluster.step(at, event, &mut effects);
+        for effect in effects {
+            match effect {
+                Effect::Send { worker, command } => {
+                    self.messages += 1;
+                    self.busy = self.busy.max(at) + self.world.message_cost;
+                    let arrives = self.busy + self.world.round_trip / 2;
+                    let index = usize::try_from(worker.0).unwrap_or(1) - 1;
+                    self.agenda.push(arrives, Happening::Told(index, command));
+                }
+                Effect::Deliver { records, .. } => {
+                    for record in records {
+                        if let JobEvent::Done(done) = &record.event {
+                            self.done = Some((at, done.clone()));
+                        }
+                    }
+                }
+                Effect::Share { entries } if self.world.exchange_rate.is_some() => {
+                    self.offer(at, WorkerId(0), &entries);
+                }
+                Effect::Share { .. } | Effect::Answer { .. } | Effect::Disconnect { .. } | Effect::Finish { .. } => {}
+            }
+        }
+        let wake = self.cluster.next_wake();
+        if wake.is_some_and(|wake| self.next_tick.is_none_or(|next| wake < next || next <= at)) {
+            self.next_tick = wake;
+            if let Some(wake) = wake {
+                self.agenda.push(wake.max(at), Happening::Tick);
+            }
+        }
+    }
+
+    fn happen(&mut self, at: Duration, happening: Happening) {
+        match happening {
+            Happening::Arrives(index, says) => {
+                self.messages += 1;
+                self.busy = self.busy.max(at) + self.world.message_cost;
+                let worker = worker_id(index);
+                self.step(self.busy, Event::Worker { worker, says });
+            }
+            Happening::Tick => {
+                // A coordinator that is busy looks at the clock later.
+                if self.next_tick.is_some_and(|next| next <= at) {
+                    self.next_tick = None;
+                    let now = self.busy.max(at);
+                    self.step(now, Event::Tick);
+                }
+            }
+            Happening::Told(index, command) => self.told(at, index, command),
+            Happening::Runs(index) => self.run_worker(at, index),
+            Happening::Offers(index, entries) => self.offer(at, worker_id(index), &entries),
+            Happening::Takes(index) => self.take(at, index),
+            Happening::Shares(index, entries) => {
+                entries.iter().for_each(|entry| self.stations[index].worker.table.import(entry));
+            }
+            Happening::Review => self.review(at),
+        }
+    }
+
+    // ---- the exchange -----------------------------------------------------------------------------------------------
+
+    fn join_exchange(&mut self) {
+        if self.world.exchange_rate.is_none() {
+            return;
+        }
+        for index in 0..self.stations.len() {
+            self.cache.admit(worker_id(index));
+            self.stations[index].peer = self.cache.join(worker_id(index), Duration::ZERO, || ()).ok();
+        }
+        self.set_floors();
+        self.agenda.push(REVIEW_TIME, Happening::Review);
+    }
+
+    fn set_floors(&self) {
+        for (index, station) in self.stations.iter().enumerate() {
+            station.worker.set_floor(self.cache.wanted_from(worker_id(index)));
+        }
+    }
+
+    fn offer(&mut self, at: Duration, from: WorkerId, entries: &[SharedEntry]) {
+        self.cache.offer(from, entries);
+        for index in 0..self.stations.len() {
+            let station = &mut self.stations[index];
+            let waits = station.peer.as_ref().is_some_and(|peer| peer.waiting() > 0);
+            if waits && !std::mem::replace(&mut station.takes, true) {
+                self.agenda.push(at + EXCHANGE_LINGER, Happening::Takes(index));
+            }
+        }
+    }
+
+    /// Sends a worker what waits for it, as far as its share of the link goes.
+    fn take(&mut self, at: Duration, index: usize) {
+        let share = self.world.exchange_rate.unwrap_or(0) / self.stations.len().max(1) as u64;
+        let most = share * u64::try_from(EXCHANGE_LINGER.as_micros()).unwrap_or(0) / 1_000_000;
+        let station = &mut self.stations[index];
+        let Some(peer) = &station.peer else { return };
+        let entries = self.cache.take(peer, usize::try_from(most.max(1)).unwrap_or(1));
+        station.takes = peer.waiting() > 0;
+        if station.takes {
+            self.agenda.push(at + EXCHANGE_LINGER, Happening::Takes(index));
+        }
+        self.agenda.push(at + self.world.round_trip / 2, Happening::Shares(index, entries));
+    }
+
+    /// Looks at the use of what was exchanged; floors may move.
+    fn review(&mut self, at: Duration) {
+        for station in &mut self.stations {
+            let table = &station.worker.table;
+            let used = (table.imported_entries(), table.imported_cutoffs());
+            if let Some(peer) = &station.peer {
+                self.cache.used(peer, used.0 - station.used.0, used.1 - station.used.1);
+                self.cache.review(peer, at);
+            }
+            station.used = used;
+        }
+        self.set_floors();
+        self.agenda.push(at + REVIEW_TIME, Happening::Review);
+    }
+
+    // ---- workers ----------------------------------------------------------------------------------------------------
+
+    fn told(&mut self, at: Duration, index: usize, command: Command) {
+        let station = &mut self.stations[index];
+        match command {
+            Command::Grant(unit) => {
+                station.worker.push(*unit);
+                if let Some(since) = station.idle_since.take() {
+                    let waited = at.saturating_sub(since);
+                    let ways = self.world.round_trip + 2 * self.world.message_cost;
+                    self.communication += waited.min(ways);
+                    self.idle += waited.saturating_sub(ways);
+                    station.began = at;
+                    self.agenda.push(at, Happening::Runs(index));
+                }
+            }
+            Command::Window { unit, attempt, window } => station.worker.set_window(unit, attempt, window),
+            Command::Shed { unit, attempt } => station.worker.shed(unit, attempt),
+            Command::Cancel { unit, attempt } | Command::LeaseLost { unit, attempt } => {
+                station.worker.cancel(unit, attempt);
+            }
+        }
+    }
+
+    fn run_worker(&mut self, at: Duration, index: usize) {
+        let rate = self.world.nodes_per_second;
+        let station = &mut self.stations[index];
+        let Some(held) = station.worker.queue.front() else {
+            station.idle_since = Some(at);
+            return;
+        };
+        let before = held.nodes;
+        let Some(stand) = station.worker.run() else { return };
+        let nodes = match &stand {
+            Stand::At(nodes) => *nodes,
+            Stand::Ended(report) => report.nodes,
+        };
+        let spent = nodes.saturating_sub(before);
+        self.nodes += spent;
+        let then = at + Duration::from_nanos(spent * 1_000_000_000 / rate);
+        match stand {
+            Stand::At(nodes) => {
+                if let Some(held) = station.worker.queue.front_mut() {
+                    held.nodes = nodes;
+                }
+            }
+            Stand::Ended(mut report) => {
+                let Some(held) = station.worker.queue.pop_front() else { return };
+                report.search_time = then.saturating_sub(station.began);
+                let end = if held.unwanted { "cancelled" } else if report.completed { "done" } else { "shed" };
+                self.spans.push(Span {
+                    worker: index,
+                    from: station.began,
+                    to: then,
+                    path: held.unit.path.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+                    depth: held.unit.depth,
+                    speculative: held.unit.speculative,
+                    end,
+                });
+                station.began = then;
+                if !held.unwanted {
+                    let arrives = then + self.world.round_trip / 2;
+                    self.agenda.push(arrives, Happening::Arrives(index, WorkerSays::Report(*report)));
+                }
+            }
+        }
+        let exports = self.stations[index].worker.exports();
+        if !exports.is_empty() {
+            self.agenda.push(then + self.world.round_trip / 2, Happening::Offers(index, exports));
+        }
+        self.agenda.push(then, Happening::Runs(index));
+    }
+
+    fn finish(mut self) -> Result<Outcome, SimulationError> {
+        let Some((time, done)) = self.done.take() else {
+            return Err(SimulationError::NoAnswer("no `done`".to_owned()));
+        };
+        for station in &self.stations {
+            if let Some(since) = station.idle_since {
+                self.idle += time.saturating_sub(since);
+            }
+        }
+        Ok(Outcome {
+            done,
+            time,
+            nodes: self.nodes,
+            idle: self.idle,
+            communication: self.communication,
+            messages: self.messages,
+            exchanged: self.cache.counts(),
+            spans: self.spans,
+        })
+    }
+}

@@ -1,0 +1,515 @@
+//! The master tree: what is known about the nodes below the root that are searched apart from each other.
+//!
+//! It is declarative. A walk asks for the value of a node at a depth and in a window; whatever is known answers at once,
+//! and where nothing decides the walk says which units of search would. Results only add knowledge. So nothing has to be
+//! kept in step: a unit that no walk asks for any more is of no use, whatever the reason.
+//!
+//! Scores are those of the side to move at the node, win distances counted from the root.
+
+use std::collections::BTreeMap;
+
+use corridor_shared::board::{Move, Position};
+use corridor_shared::exchange::{SharedEntry, folded, shared_key};
+use corridor_shared::job::{Attempt, UnitId, WorkerId};
+use corridor_shared::score::{Bound, INFINITE, MAX_CM, Score};
+use corridor_shared::search::{PruneMode, SplitMove, depth_without_move, split_moves};
+
+use super::walk::Prefix;
+use crate::limits::MAX_TREE_NODES;
+
+/// Depths of a node about which knowledge is kept.
+const KNOWN_DEPTHS: usize = 3;
+/// Work grows by about so much with each ply.
+const GROWTH: f64 = 1.8;
+
+/// A node of the tree.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeId(u32);
+
+impl NodeId {
+    pub(super) const ROOT: Self = Self(0);
+
+    pub(super) fn index(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+/// Between which scores a value lies.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) low: Score,
+    pub(super) high: Score,
+}
+
+impl Bounds {
+    pub(super) const UNKNOWN: Self = Self { low: -INFINITE, high: INFINITE };
+
+    pub(super) const fn exact(score: Score) -> Self {
+        Self { low: score, high: score }
+    }
+
+    const fn of(score: Score, bound: Bound) -> Self {
+        match bound {
+            Bound::Exact => Self::exact(score),
+            Bound::Lower => Self { low: score, high: INFINITE },
+            Bound::Upper => Self { low: -INFINITE, high: score },
+        }
+    }
+
+    /// As one score with its bound; `None` when nothing is known.
+    const fn score(self) -> Option<(Score, Bound)> {
+        if self.low == self.high {
+            Some((self.low, Bound::Exact))
+        } else if self.low > -INFINITE {
+            Some((self.low, Bound::Lower))
+        } else if self.high < INFINITE {
+            Some((self.high, Bound::Upper))
+        } else {
+            None
+        }
+    }
+
+    /// Whether nothing more is to be learned in this window.
+    pub(super) const fn decide(self, alpha: Score, beta: Score) -> bool {
+        self.high <= alpha || self.low >= beta || self.low == self.high
+    }
+
+    /// What both say; `None` when they contradict each other.
+    fn and(self, other: Self) -> Option<Self> {
+        let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
+        (both.low <= both.high).then_some(both)
+    }
+}
+
+impl std::ops::Neg for Bounds {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self { low: -self.high, high: -self.low }
+    }
+}
+
+/// A child of a split node.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Child {
+    pub(super) node: NodeId,
+    pub(super) heat_cm: u16,
+    pub(super) tactical: bool,
+}
+
+/// A unit that came back without a result: its next lease is the next attempt.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Retry {
+    /// The unit.
+    pub(crate) unit: UnitId,
+    /// The attempt that is next.
+    pub(crate) attempt: Attempt,
+    /// The depth to which it searches.
+    pub(crate) depth: i32,
+}
+
+/// A node that is, or may be, searched apart.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) parent: Option<NodeId>,
+    /// The move that leads here.
+    pub(super) mv: Move,
+    pub(super) ply: u8,
+    pub(super) position: Position,
+    /// Deepest first.
+    known: Vec<(i32, Bounds)>,
+    /// Expected play from here, or the first moves of what proves a bound.
+    pub(super) line: Vec<Move>,
+    /// In the order in which they are tried.
+    pub(super) children: Vec<Child>,
+    /// Legal moves that are searched only before a loss is believed.
+    unsearched: Vec<SplitMove>,
+    /// The depth for which the children are in order.
+    ordered_for: i32,
+    /// It is split when it is searched to this depth.
+    pub(super) split_for: Option<i32>,
+    /// The depth to which its children are searched, plus one: less than what was asked when it had no best move.
+    pub(super) searched_depth: i32,
+    /// What is known of it holds on its path only.
+    pub(super) path_dependent: bool,
+    /// It sheds: it is split for whatever depth it is wanted next.
+    pub(super) must_split: bool,
+    /// The leading children that are decided.
+    pub(super) prefix: Option<Prefix>,
+    /// The iteration that last walked through it as a split node.
+    pub(super) walked: u8,
+    /// The depth that is wanted now, and what was spent on it so far.
+    wanted_depth: i32,
+    pub(super) nodes: u64,
+    /// What a search to a depth took.
+    cost: Option<(i32, u64)>,
+    /// Who searched it last: whose table knows it.
+    pub(super) home: Option<WorkerId>,
+    pub(super) leases: Vec<UnitId>,
+    /// Leases of this node and of all below it.
+    pub(super) active: u32,
+    pub(super) retry: Option<Retry>,
+}
+
+impl Node {
+    fn new(parent: Option<NodeId>, mv: Move, ply: u8, position: Position) -> Self {
+        Self {
+            parent,
+            mv,
+            ply,
+            position,
+            known: Vec::new(),
+            line: Vec::new(),
+            children: Vec::new(),
+            unsearched: Vec::new(),
+            ordered_for: -1,
+            split_for: None,
+            searched_depth: -1,
+            path_dependent: false,
+            must_split: false,
+            prefix: None,
+            walked: 0,
+            wanted_depth: -1,
+            nodes: 0,
+            cost: None,
+            home: None,
+            leases: Vec::new(),
+            active: 0,
+            retry: None,
+        }
+    }
+
+    /// What is known about a search of at least this depth. Proofs hold at any depth.
+    pub(super) fn bounds(&self, depth: i32) -> Bounds {
+        let mut bounds = Bounds::UNKNOWN;
+        for &(known_depth, known) in &self.known {
+            let known = if known_depth >= depth {
+                known
+            } else {
+                Bounds {
+                    low: if known.low > MAX_CM { known.low } else { -INFINITE },
+                    high: if known.high < -MAX_CM { known.high } else { INFINITE },
+                }
+            };
+            match bounds.and(known) {
+                Some(both) => bounds = both,
+                None => break,
+            }
+        }
+        bounds
+    }
+
+    /// The latest exact score of any depth.
+    pub(super) fn last_exact(&self) -> Option<Score> {
+        self.known.iter().find(|(_, bounds)| bounds.low == bounds.high).map(|&(_, bounds)| bounds.low)
+    }
+
+    /// Adds what a search to a depth found, and what it took.
+    pub(super) fn learn(&mut self, depth: i32, bounds: Bounds) {
+        self.know(depth, bounds);
+        self.cost = Some((depth, self.nodes.max(1)));
+    }
+
+    /// Adds knowledge about a depth. What contradicts it is older, and goes: knowledge is consistent at any time.
+    fn know(&mut self, depth: i32, bounds: Bounds) {
+        self.known.retain(|(_, known)| known.and(bounds).is_some());
+        match self.known.iter_mut().find(|(known, _)| *known == depth) {
+            Some((_, known)) => *known = known.and(bounds).unwrap_or(bounds),
+            None => {
+                let place = self.known.partition_point(|&(known, _)| known > depth);
+                self.known.insert(place, (depth, bounds));
+                self.known.truncate(KNOWN_DEPTHS);
+            }
+        }
+    }
+
+    /// What a search to a depth will probably take; `None` when nothing is known.
+    pub(super) fn estimate(&self, depth: i32) -> Option<u64> {
+        let (known, nodes) = self.cost?;
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let estimate = nodes as f64 * GROWTH.powi((depth - known).clamp(-12, 12));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and an estimate")]
+        Some(estimate as u64)
+    }
+
+    /// Begins the account of another depth.
+    pub(super) fn want(&mut self, depth: i32) {
+        if self.wanted_depth != depth {
+            self.wanted_depth = depth;
+            self.nodes = 0;
+        }
+    }
+
+    pub(super) fn best(&self) -> Option<Move> {
+        self.line.first().copied()
+    }
+}
+
+/// The nodes, root first.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    prune: PruneMode,
+    /// What is known about positions, whatever the path.
+    table: BTreeMap<u64, SharedEntry>,
+}
+
+/// A root-relative score as of the node itself, where a win is as many plies nearer as the node is from the root.
+const fn from_root(score: Score, ply: u8) -> Score {
+    match score {
+        win if win > MAX_CM => win + ply as Score,
+        loss if loss < -MAX_CM => loss - ply as Score,
+        cm => cm,
+    }
+}
+
+/// The inverse of [`from_root`].
+const fn to_root(score: Score, ply: u8) -> Score {
+    match score {
+        win if win > MAX_CM => win - ply as Score,
+        loss if loss < -MAX_CM => loss + ply as Score,
+        cm => cm,
+    }
+}
+
+impl Tree {
+    pub(super) fn new(root: Position, prune: PruneMode) -> Self {
+        // No move leads to the root: its own is never looked at.
+        let none = Move::pawn(root.pawn(root.turn()));
+        Self { nodes: vec![Node::new(None, none, 0, root)], prune, table: BTreeMap::new() }
+    }
+
+    pub(super) fn get(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    pub(super) fn get_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.index()]
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.nodes.len() < MAX_TREE_NODES
+    }
+
+    /// A new node below another. The move is legal there.
+    pub(super) fn add(&mut self, parent: NodeId, mv: Move) -> NodeId {
+        let above = self.get(parent);
+        let node = Node::new(Some(parent), mv, above.ply.saturating_add(1), above.position.after(mv));
+        let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.nodes.push(node);
+        id
+    }
+
+    /// Moves from the root to a node.
+    pub(super) fn path(&self, id: NodeId) -> Vec<Move> {
+        let mut path = Vec::with_capacity(usize::from(self.get(id).ply));
+        let mut at = id;
+        while let Some(parent) = self.get(at).parent {
+            path.push(self.get(at).mv);
+            at = parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Whether what is known of a child holds on its path only.
+    pub(super) fn is_tainted(&self, id: NodeId) -> bool {
+        self.get(id).children.iter().any(|child| self.get(child.node).path_dependent)
+    }
+
+    /// Whether the node repeats a position on its own path.
+    pub(super) fn repeats(&self, id: NodeId) -> bool {
+        let node = self.get(id);
+        let mut at = node;
+        while let Some(above) = at.parent.map(|parent| self.get(parent)) {
+            if !at.mv.is_pawn() {
+                return false;
+            }
+            if above.position.key() == node.position.key() {
+                return true;
+            }
+            at = above;
+        }
+        false
+    }
+
+    /// Counts positions visited below a node, for it and all above it.
+    pub(super) fn spend(&mut self, id: NodeId, nodes: u64) {
+        let mut at = Some(id);
+        while let Some(id) = at {
+            let node = self.get_mut(id);
+            node.nodes += nodes;
+            at = node.parent;
+        }
+    }
+
+    /// Notes a lease of a node.
+    pub(super) fn lease(&mut self, id: NodeId, unit: UnitId) {
+        self.get_mut(id).leases.push(unit);
+        self.count_active(id, 1);
+    }
+
+    /// The lease of a node has ended.
+    pub(super) fn release(&mut self, id: NodeId, unit: UnitId) {
+        let leases = &mut self.get_mut(id).leases;
+        if let Some(place) = leases.iter().position(|&held| held == unit) {
+            leases.remove(place);
+            self.count_active(id, -1);
+        }
+    }
+
+    fn count_active(&mut self, id: NodeId, change: i32) {
+        let mut at = Some(id);
+        while let Some(id) = at {
+            let node = self.get_mut(id);
+            node.active = node.active.saturating_add_signed(change);
+            at = node.parent;
+        }
+    }
+
+    /// Splits a node: its moves become children, best known first.
+    pub(super) fn split(&mut self, id: NodeId, depth: i32) {
+        if self.get(id).children.is_empty() {
+            let moves = split_moves(&self.get(id).position, self.prune);
+            let children = moves.searched.iter().map(|it| self.child(id, it)).collect();
+            let node = self.get_mut(id);
+            node.children = children;
+            node.unsearched = moves.pruned;
+        }
+        self.get_mut(id).split_for = Some(depth);
+        self.get_mut(id).must_split = false;
+        if self.get(id).ordered_for != depth {
+            self.order(id, depth);
+            let node = self.get_mut(id);
+            node.searched_depth = if node.line.is_empty() { depth_without_move(depth) } else { depth };
+        }
+    }
+
+    fn child(&mut self, parent: NodeId, it: &SplitMove) -> Child {
+        Child { node: self.add(parent, it.mv), heat_cm: it.heat_cm, tactical: it.tactical }
+    }
+
+    /// The best move of the last search comes first; the others stay as they are.
+    fn order(&mut self, id: NodeId, depth: i32) {
+        let best = self.get(id).best();
+        let place = |child: &Child| Some(self.get(child.node).mv) == best;
+        let place = best.and_then(|_| self.get(id).children.iter().position(place));
+        let node = self.get_mut(id);
+        node.prefix = None;
+        if let Some(place) = place {
+            node.children[..=place].rotate_right(1);
+        }
+        node.ordered_for = depth;
+    }
+
+    /// The child by a move, if the node has it.
+    pub(super) fn child_by(&self, id: NodeId, mv: Move) -> Option<NodeId> {
+        self.get(id).children.iter().map(|child| child.node).find(|&child| self.get(child).mv == mv)
+    }
+
+    /// Adds the moves that pruning left out. Returns whether there were any.
+    pub(super) fn widen(&mut self, id: NodeId) -> bool {
+        let rest = std::mem::take(&mut self.get_mut(id).unsearched);
+        let children: Vec<Child> = rest.iter().map(|it| self.child(id, it)).collect();
+        self.get_mut(id).children.extend_from_slice(&children);
+        !children.is_empty()
+    }
+
+    /// Expected play from a node: its own line, or its best child's.
+    pub(super) fn learn_line(&mut self, id: NodeId, best: NodeId) {
+        let child = self.get(best);
+        let mut line = Vec::with_capacity(child.line.len() + 1);
+        line.push(child.mv);
+        line.extend_from_slice(&child.line);
+        self.get_mut(id).line = line;
+    }
+
+    /// Takes a unit's result into account.
+    pub(super) fn record(&mut self, id: NodeId, depth: i32, score: Score, bound: Bound, line: Vec<Move>, path_dependent: bool) {
+        let node = self.get_mut(id);
+        node.path_dependent = path_dependent;
+        node.learn(depth, Bounds::of(score, bound));
+        if !line.is_empty() {
+            node.line = line;
+        }
+        self.remember(id, depth);
+    }
+
+    /// Makes what is known about a node known for its transpositions. Returns it for others to share.
+    pub(super) fn remember(&mut self, id: NodeId, depth: i32) -> Option<SharedEntry> {
+        let node = self.get(id);
+        if node.path_dependent {
+            return None;
+        }
+        let bounds = node.known.iter().find(|(known, _)| *known == depth)?.1;
+        let (score, bound) = bounds.score()?;
+        let entry = SharedEntry {
+            key: shared_key(&node.position, self.prune),
+            turn: node.position.turn(),
+            score: from_root(score, node.ply),
+            bound,
+            depth: u8::try_from(depth.max(0)).unwrap_or(u8::MAX),
+            mv: folded(&node.position, node.best()),
+        };
+        if self.table.len() >= MAX_TREE_NODES {
+            self.table.clear();
+        }
+        let place = self.table.entry(entry.key).or_insert(entry);
+        if entry.rank() > place.rank() {
+            *place = entry;
+        }
+        Some(entry)
+    }
+
+    /// What a transposition of a node tells about it, if that is new.
+    pub(super) fn recall(&mut self, id: NodeId, depth: i32) {
+        let prune = self.prune;
+        let node = self.get(id);
+        let Some(entry) = self.table.get(&shared_key(&node.position, prune)).copied() else { return };
+        let known = i32::from(entry.depth);
+        let bounds = Bounds::of(to_root(entry.score, node.ply), entry.bound);
+        let best = folded(&node.position, entry.mv);
+        let node = self.get_mut(id);
+        if node.line.is_empty() {
+            node.line.extend(best);
+        }
+        if known >= depth && node.bounds(depth).and(bounds).is_some_and(|both| both != node.bounds(depth)) {
+            node.know(known, bounds);
+        }
+    }
+
+    /// Forgets nodes below what was not split at the last depth, when the tree grows large. Returns where nodes have gone.
+    pub(super) fn compact(&mut self, keep: impl Fn(&Node) -> bool) -> Option<Vec<Option<NodeId>>> {
+        if self.nodes.len() < MAX_TREE_NODES / 2 {
+            return None;
+        }
+        let mut moved: Vec<Option<NodeId>> = vec![None; self.nodes.len()];
+        let mut nodes: Vec<Node> = Vec::new();
+        // Parents stand before their children.
+        for (index, node) in self.nodes.iter().enumerate() {
+            let stays = match node.parent {
+                None => true,
+                Some(parent) => {
+                    moved[parent.index()].is_some() && (parent == NodeId::ROOT || keep(self.get(parent)))
+                }
+            };
+            if stays {
+                moved[index] = Some(NodeId(u32::try_from(nodes.len()).unwrap_or(u32::MAX)));
+                nodes.push(node.clone());
+            }
+        }
+        let to = |id: NodeId| moved[id.index()];
+        for node in &mut nodes {
+            node.parent = node.parent.and_then(to);
+            let children = std::mem::take(&mut node.children);
+            let kept = children.iter().filter_map(|child| Some(Child { node: to(child.node)?, ..*child }));
+            node.children = kept.collect();
+            if node.children.len() < children.len() {
+                node.children.clear();
+                node.split_for = None;
+            }
+        }
+        self.nodes = nodes;
+        Some(moved)
+    }
+}

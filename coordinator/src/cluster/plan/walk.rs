@@ -1,0 +1,434 @@
+//! One look at the tree: what is decided, and which units would decide the rest.
+//!
+//! Young brothers wait: a node's eldest move is searched before its siblings, which then get null windows; late moves are
+//! reduced as in the search itself, and who fails high is searched again. Where the wait is likely to be in vain the siblings are asked
+//! for as well, in a class of their own, so that nobody idles.
+
+use corridor_shared::exchange::SharedEntry;
+use corridor_shared::score::{INFINITE, MAX_CM, Score, win_in};
+use corridor_shared::search::{Window, late_move_reduction};
+
+use super::tree::{Bounds, Child, NodeId, Tree};
+
+/// Searches shallower than this are not split.
+pub(super) const MIN_SPLIT_DEPTH: i32 = 5;
+/// Nodes further from the root than this are not split.
+const MAX_SPLIT_PLY: u8 = 24;
+/// Siblings of a move that should refute, searched before it has failed.
+const UNLIKELY_SIBLINGS: usize = 3;
+
+/// How sure it is that a unit's result will be needed, surest first.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Class {
+    /// Nothing goes on without it.
+    Needed,
+    /// A sibling where all moves will probably fail low.
+    Likely,
+    /// A sibling on the principal variation, against the last iteration's score.
+    Guess,
+    /// The next iteration.
+    Ahead,
+    /// A sibling of a move that should refute.
+    Unlikely,
+}
+
+impl Class {
+    const COUNT: usize = 5;
+}
+
+/// What a node is expected to be.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// On the principal variation.
+    Principal,
+    /// One move should refute.
+    Cut,
+    /// No move should help.
+    All,
+}
+
+/// A unit that would decide something.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Want {
+    pub(super) node: NodeId,
+    pub(super) depth: i32,
+    /// From the side to move at the node.
+    pub(super) window: Window,
+    pub(super) class: Class,
+    /// Positions that it will probably take.
+    pub(super) estimate: u64,
+}
+
+/// How the tree is cut into units.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Cut {
+    /// Searches that will probably take more positions than this are split.
+    pub(super) above: u64,
+    /// The same units whatever the schedule.
+    pub(super) deterministic: bool,
+    /// Also name units that only may be needed.
+    pub(super) speculate: bool,
+    /// The iteration.
+    pub(super) iteration: u8,
+    /// More units of a class than this need not be named.
+    pub(super) enough: usize,
+}
+
+/// A look at the tree.
+pub(super) struct Walk<'t> {
+    pub(super) tree: &'t mut Tree,
+    pub(super) cut: Cut,
+    pub(super) wants: Wants,
+    /// What was concluded about split nodes, for others to share.
+    pub(super) learned: Vec<SharedEntry>,
+}
+
+/// The units that would decide something, in the order in which they were named.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wants {
+    pub(super) list: Vec<Want>,
+    /// How many free ones there are of each class.
+    free: [usize; Class::COUNT],
+}
+
+impl Wants {
+    fn push(&mut self, want: Want, free: bool) {
+        self.free[want.class as usize] += usize::from(free);
+        self.list.push(want);
+    }
+
+    /// Drops what was named after a mark.
+    fn reset(&mut self, mark: &Mark) {
+        self.list.truncate(mark.len);
+        self.free = mark.free;
+    }
+
+    const fn mark(&self) -> Mark {
+        Mark { len: self.list.len(), free: self.free }
+    }
+
+    /// Free units that come before those of a worse class than this.
+    fn free_up_to(&self, class: Class) -> usize {
+        self.free[..=class as usize].iter().sum()
+    }
+}
+
+struct Mark {
+    len: usize,
+    free: [usize; Class::COUNT],
+}
+
+/// What is asked of a node.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Request {
+    pub(super) depth: i32,
+    pub(super) window: Window,
+    pub(super) class: Class,
+    pub(super) kind: Kind,
+    /// What it will probably take, as far as its parent can tell.
+    pub(super) estimate: u64,
+}
+
+impl Request {
+    const fn null(self, alpha: Score) -> Self {
+        Self { window: Window { alpha: -alpha - 1, beta: -alpha }, ..self }
+    }
+}
+
+impl Walk<'_> {
+    /// What is known about a node, or will be when the units that are wanted now are done.
+    pub(super) fn visit(&mut self, id: NodeId, request: Request) -> Bounds {
+        let Request { depth, window, class, .. } = request;
+        let node = self.tree.get(id);
+        if node.position.winner().is_some() {
+            return Bounds::exact(-win_in(node.ply.into()));
+        }
+        let known = node.bounds(depth);
+        if known.decide(window.alpha, window.beta) {
+            return known;
+        }
+        if !self.cut.deterministic {
+            self.tree.recall(id, depth);
+            let known = self.tree.get(id).bounds(depth);
+            if known.decide(window.alpha, window.beta) {
+                return known;
+            }
+        }
+        let node = self.tree.get(id);
+        if class == Class::Ahead && !node.leases.is_empty() {
+            return known;
+        }
+        self.tree.get_mut(id).want(depth);
+        let estimate = self.tree.get(id).estimate(depth).unwrap_or(request.estimate);
+        if self.splits(id, depth, estimate) {
+            self.tree.split(id, depth);
+            self.tree.get_mut(id).walked = self.cut.iteration;
+            let request = Request { estimate, ..request };
+            return if self.cut.deterministic { self.visit_in_order(id, request) } else { self.visit_split(id, request) };
+        }
+        let free = self.tree.get(id).leases.is_empty();
+        self.wants.push(Want { node: id, depth, window, class, estimate }, free);
+        known
+    }
+
+    fn splits(&self, id: NodeId, depth: i32, estimate: u64) -> bool {
+        let node = self.tree.get(id);
+        if !node.leases.is_empty() || depth < MIN_SPLIT_DEPTH || node.ply > MAX_SPLIT_PLY {
+            return false;
+        }
+        if node.split_for == Some(depth) || node.must_split {
+            return true;
+        }
+        estimate > self.cut.above && self.tree.has_room() && !self.is_settled_by_itself(id)
+    }
+
+    /// Repetitions and races need no search.
+    fn is_settled_by_itself(&self, id: NodeId) -> bool {
+        let node = self.tree.get(id);
+        let hands = corridor_shared::board::Color::BOTH.map(|color| node.position.walls_in_hand(color));
+        hands == [0, 0] || self.tree.repeats(id)
+    }
+
+    fn visit_split(&mut self, id: NodeId, request: Request) -> Bounds {
+        let depth = request.depth;
+        let mark = self.wants.mark();
+        let (mut index, mut siblings) = match self.tree.get(id).prefix {
+            Some(prefix) if prefix.fits(request) => (prefix.len, prefix.siblings),
+            _ => (0, Siblings::new(request)),
+        };
+        loop {
+            let count = self.tree.get(id).children.len();
+            while index < count && !siblings.is_cut() {
+                let child = self.tree.get(id).children[index];
+                if !self.visit_child(id, child, index, request, &mut siblings) {
+                    break;
+                }
+                index += 1;
+                if !siblings.open && !siblings.is_cut() {
+                    let prefix = Prefix { depth, window: request.window, kind: request.kind, len: index, siblings };
+                    self.tree.get_mut(id).prefix = Some(prefix);
+                }
+            }
+            // A loss is believed only when everything legal was tried.
+            let lost = siblings.bounds.high < -MAX_CM;
+            if !lost || !self.tree.widen(id) {
+                break;
+            }
+        }
+        let mut bounds = siblings.bounds;
+        if siblings.is_cut() {
+            // Whatever else was wanted here is of no use any more.
+            self.wants.reset(&mark);
+            bounds.high = INFINITE;
+        } else if siblings.open {
+            bounds.high = INFINITE;
+            return bounds;
+        }
+        if let Some(best) = siblings.best.filter(|_| siblings.best_low > request.window.alpha) {
+            self.tree.learn_line(id, best);
+        }
+        let tainted = self.tree.is_tainted(id);
+        let node = self.tree.get_mut(id);
+        node.path_dependent = tainted;
+        node.learn(depth, bounds);
+        self.learned.extend(self.tree.remember(id, depth));
+        self.tree.get(id).bounds(depth)
+    }
+
+    /// As `visit_split`, in an order that no schedule changes: the eldest, then all siblings against its score, then those
+    /// that failed high again, one at a time. The window is open, so that nothing is cut off.
+    fn visit_in_order(&mut self, id: NodeId, request: Request) -> Bounds {
+        let mut siblings = Siblings::new(request);
+        let mut next = 0;
+        loop {
+            let children = self.tree.get(id).children.clone();
+            let mut challengers = Vec::new();
+            let alpha = siblings.alpha;
+            for (index, &child) in children.iter().enumerate().skip(next) {
+                if index == 0 {
+                    self.visit_child(id, child, index, request, &mut siblings);
+                    if siblings.open {
+                        return Bounds::UNKNOWN;
+                    }
+                    continue;
+                }
+                let alpha = if next == 0 { siblings.alpha } else { alpha };
+                let value = self.scout(child, index, request, alpha, request.class);
+                if value.low > alpha {
+                    challengers.push(child);
+                } else {
+                    siblings.open |= !value.decide(alpha, alpha + 1);
+                    siblings.bounds.high = siblings.bounds.high.max(value.high);
+                }
+            }
+            if siblings.open {
+                return Bounds::UNKNOWN;
+            }
+            for child in challengers {
+                let window = Window { alpha: -request.window.beta, beta: -siblings.alpha };
+                let depth = self.tree.get(id).searched_depth - 1;
+                let ask = Request { depth, window, kind: Kind::Principal, ..request };
+                let value = -self.visit(child.node, ask);
+                let settled = value.decide(siblings.alpha, request.window.beta);
+                siblings.add(child.node, value, settled);
+                if !settled {
+                    return Bounds::UNKNOWN;
+                }
+            }
+            next = children.len();
+            if siblings.bounds.high >= -MAX_CM || !self.tree.widen(id) {
+                break;
+            }
+        }
+        if let Some(best) = siblings.best {
+            self.tree.learn_line(id, best);
+        }
+        let bounds = Bounds { high: siblings.bounds.high.max(siblings.bounds.low), ..siblings.bounds };
+        self.tree.get_mut(id).learn(request.depth, bounds);
+        bounds
+    }
+
+    /// A sibling against a null window: reduced if it is late, in full if that fails high.
+    fn scout(&mut self, child: Child, index: usize, request: Request, alpha: Score, class: Class) -> Bounds {
+        let parent = self.tree.get(child.node).parent.unwrap_or(NodeId::ROOT);
+        let depth = self.tree.get(parent).searched_depth;
+        let below = depth - 1;
+        let kind = if request.kind == Kind::Cut { Kind::All } else { Kind::Cut };
+        let ask = Request { depth: below, kind, class, ..request };
+        let reduction = late_move_reduction(depth, index + 1, child.heat_cm, child.tactical);
+        let value = -self.visit(child.node, Request { depth: below - reduction, ..ask }.null(alpha));
+        if value.low > alpha && reduction > 0 {
+            return -self.visit(child.node, ask.null(alpha));
+        }
+        value
+    }
+
+    /// Looks at one move of a split node. False when the ones behind it must wait.
+    fn visit_child(&mut self, parent: NodeId, child: Child, index: usize, request: Request, siblings: &mut Siblings) -> bool {
+        let below = self.tree.get(parent).searched_depth - 1;
+        let count = u64::try_from(self.tree.get(parent).children.len()).unwrap_or(1);
+        let (alpha, beta) = (siblings.alpha, request.window.beta);
+        if index == 0 {
+            let window = Window { alpha: -beta, beta: -alpha };
+            let kind = match request.kind {
+                Kind::Principal => Kind::Principal,
+                Kind::Cut => Kind::All,
+                Kind::All => Kind::Cut,
+            };
+            let estimate = if request.kind == Kind::All { 2 * request.estimate / count } else { request.estimate * 2 / 3 };
+            let ask = Request { depth: below, window, kind, estimate, ..request };
+            let value = -self.visit(child.node, ask);
+            siblings.eldest(self.tree.get(parent).last_exact(), child.node, value, -window.beta, -window.alpha);
+            return true;
+        }
+        let Some((alpha, class)) = siblings.next(request, index, self.cut) else { return false };
+        if !self.cut.deterministic && self.wants.free_up_to(class) >= self.cut.enough {
+            let leases = self.tree.get(child.node).active;
+            if leases == 0 {
+                siblings.open = true;
+                return true;
+            }
+        }
+        let estimate = request.estimate / count;
+        let mut value = self.scout(child, index, Request { estimate, ..request }, alpha, class);
+        let principal = request.kind == Kind::Principal;
+        if value.low > alpha && principal && value.low < beta && !siblings.eldest_open {
+            let window = Window { alpha: -beta, beta: -alpha };
+            let ask = Request { depth: below, window, class, kind: Kind::Principal, estimate };
+            value = -self.visit(child.node, ask);
+        }
+        let settled = value.decide(alpha, if principal { beta } else { alpha + 1 });
+        siblings.add(child.node, value, settled);
+        true
+    }
+}
+
+/// The leading moves of a split node that are decided, as the basis of the next look.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Prefix {
+    depth: i32,
+    window: Window,
+    kind: Kind,
+    len: usize,
+    siblings: Siblings,
+}
+
+impl Prefix {
+    fn fits(&self, request: Request) -> bool {
+        self.depth == request.depth && self.window == request.window && self.kind == request.kind
+    }
+}
+
+/// The moves of a split node that were looked at.
+#[derive(Copy, Clone, Debug)]
+struct Siblings {
+    alpha: Score,
+    beta: Score,
+    bounds: Bounds,
+    best: Option<NodeId>,
+    best_low: Score,
+    /// Some move is not decided.
+    open: bool,
+    eldest_open: bool,
+    guess: Option<Score>,
+}
+
+impl Siblings {
+    fn new(request: Request) -> Self {
+        Self {
+            alpha: request.window.alpha,
+            beta: request.window.beta,
+            bounds: Bounds { low: -INFINITE, high: -INFINITE },
+            best: None,
+            best_low: -INFINITE,
+            open: false,
+            eldest_open: false,
+            guess: None,
+        }
+    }
+
+    const fn is_cut(&self) -> bool {
+        self.bounds.low >= self.beta
+    }
+
+    fn eldest(&mut self, last: Option<Score>, node: NodeId, value: Bounds, alpha: Score, beta: Score) {
+        self.guess = last;
+        let settled = value.decide(alpha, beta);
+        self.eldest_open = !settled;
+        self.add(node, value, settled);
+    }
+
+    fn add(&mut self, node: NodeId, value: Bounds, settled: bool) {
+        if self.best.is_none() || value.low > self.best_low {
+            self.best = Some(node);
+            self.best_low = value.low;
+        }
+        self.bounds.low = self.bounds.low.max(value.low);
+        self.bounds.high = self.bounds.high.max(value.high);
+        self.open |= !settled;
+        self.alpha = self.alpha.max(value.low);
+    }
+
+    /// The alpha that the next sibling has to beat and the class of its units; `None` when it must wait.
+    fn next(&self, request: Request, index: usize, cut: Cut) -> Option<(Score, Class)> {
+        if !self.eldest_open {
+            return Some((self.alpha, request.class));
+        }
+        if !cut.speculate {
+            return None;
+        }
+        let off = crate::cluster::knob("OFF", 0);
+        if (off & 1 > 0 && request.kind == Kind::All) || (off & 2 > 0 && request.kind == Kind::Principal) || (off & 4 > 0 && request.kind == Kind::Cut) {
+            return None;
+        }
+        match request.kind {
+            Kind::All => Some((self.alpha, request.class.max(Class::Likely))),
+            Kind::Principal => {
+                let guess = self.guess.filter(|guess| guess.abs() <= MAX_CM && (self.alpha..self.beta).contains(guess))?;
+                Some((guess, request.class.max(Class::Guess)))
+            }
+            Kind::Cut if index <= UNLIKELY_SIBLINGS => Some((self.alpha, request.class.max(Class::Unlikely))),
+            Kind::Cut => None,
+        }
+    }
+}
