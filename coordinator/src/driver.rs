@@ -416,6 +416,8 @@ mod tests {
             nodes: 1,
             completed: true,
             search_time: Duration::from_micros(1),
+            open: Vec::new(),
+            path_dependent: false,
         })
     }
 

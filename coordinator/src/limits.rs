@@ -87,3 +87,6 @@ pub const HELLO_TIME: Duration = Duration::from_secs(5);
 
 /// How long entries wait for others to fill a batch (`exchange_linger`).
 pub const EXCHANGE_LINGER: Duration = Duration::from_millis(5);
+
+/// A unit of search is worth its messages from so much time on (`smallest_unit`); smaller searches are not split.
+pub const SMALLEST_UNIT: Duration = Duration::from_millis(5);

@@ -236,6 +236,8 @@ fn the_conversation_with_a_worker_survives_the_wire() {
         nodes: 99,
         completed: true,
         search_time: Duration::from_micros(1_500),
+        open: Vec::new(),
+        path_dependent: false,
     };
     assert_eq!(report_from_wire(&report_to_wire(&report)), Ok(report.clone()));
     let stopped = UnitReport { score: None, completed: false, ..report };

@@ -157,6 +157,13 @@ pub(crate) fn run(arguments: &Arguments, _json: bool) -> Result<(), Failure> {
                             started.elapsed().as_secs_f64(),
                             outcome.done.score_white, outcome.done.best_move,
                         );
+                        let mut kinds: std::collections::BTreeMap<(bool, &str), (u64, f64)> = std::collections::BTreeMap::new();
+                        for span in &outcome.spans {
+                            let e = kinds.entry((span.speculative, span.end)).or_default();
+                            e.0 += 1;
+                            e.1 += (span.to - span.from).as_secs_f64();
+                        }
+                        for (k, v) in kinds { eprintln!("    {k:?} {} {:.3}", v.0, v.1 / total); }
                         results.lock().unwrap().push((index, workers, bare.nodes, outcome));
                     }
                 }

@@ -13,6 +13,8 @@ mod merge;
 mod messages;
 mod plan;
 #[cfg(test)]
+mod split_tests;
+#[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
@@ -32,10 +34,8 @@ use plan::{Adjustment, Class, Task};
 
 /// Units that an iteration is cut into, for each slot: enough that the last ones end at about the same time.
 const UNITS_PER_SLOT: u64 = 12;
-/// A unit is worth its messages from so many milliseconds of search on ..
-const SMALLEST_UNIT_MS: u64 = 5;
-/// .. and one of more than this is split in any case.
-const LARGEST_UNIT_MS: u64 = 2_000;
+/// A unit of more than this is split in any case.
+const LARGEST_UNIT: Duration = Duration::from_secs(2);
 /// While somebody is idle, a unit sheds after so many times the size that would have been split.
 const SHED_AFTER: u64 = 2;
 /// One unit sheds for so many idle slots.
@@ -47,17 +47,13 @@ const AHEAD: Duration = Duration::from_millis(2);
 /// Positions per second of a slot before anything was measured.
 const ASSUMED_RATE: u64 = 1_000_000;
 
-/// Knob.
-#[must_use]
-pub fn knob(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
-
 /// How the cluster behaves.
 #[derive(Copy, Clone, Debug)]
 pub struct Config {
     /// How long a worker may be silent, or a unit may stand still.
     pub lease: Duration,
+    /// A unit is worth its messages from so much time of search on.
+    pub smallest_unit: Duration,
     /// Split at the root and nowhere else, for comparison.
     pub root_only: bool,
     /// The most entries of the shared cache.
@@ -68,6 +64,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             lease: limits::DEFAULT_LEASE,
+            smallest_unit: limits::SMALLEST_UNIT,
             root_only: false,
             cache_entries: limits::MAX_CACHE_ENTRIES,
         }
@@ -547,15 +544,15 @@ impl Cluster {
     fn manner_of_splitting(&self, id: JobId) -> (u64, bool) {
         let Some(job) = self.jobs.get(&id) else { return (u64::MAX, false) };
         let rivals = self.open.iter().filter(|(Reverse(priority), _)| *priority == job.spec.priority).count();
-        let slots = knob("SLOTS", (self.fleet.slots() / rivals.max(1)) as u64) as usize;
+        let slots = self.fleet.slots() / rivals.max(1);
         if slots <= 1 || self.config.root_only {
             return (u64::MAX, slots > 1);
         }
         let rate = self.slot_rate();
         let slots = u64::try_from(slots).unwrap_or(u64::MAX);
-        let share = job.plan.estimate() / slots.saturating_mul(knob("UPS", UNITS_PER_SLOT));
-        let smallest = rate.saturating_mul(knob("SMALL", SMALLEST_UNIT_MS)) / 1_000;
-        let largest = rate.saturating_mul(LARGEST_UNIT_MS) / 1_000;
+        let share = job.plan.estimate() / slots.saturating_mul(UNITS_PER_SLOT);
+        let smallest = positions_in(rate, self.config.smallest_unit);
+        let largest = positions_in(rate, LARGEST_UNIT);
         (share.clamp(smallest, largest.max(smallest)), true)
     }
 
@@ -664,7 +661,7 @@ impl Cluster {
                 break;
             }
         }
-        let ahead = self.slot_rate().saturating_mul(AHEAD.as_millis() as u64) / 1_000;
+        let ahead = positions_in(self.slot_rate(), AHEAD);
         while let Some(worker) = self.fleet.with_room(ahead) {
             if !self.grant_ahead(now, worker, effects) {
                 break;
@@ -767,7 +764,7 @@ impl Cluster {
                 return None;
             }
             let (share, _) = self.manner_of_splitting(lease.unit.job);
-            let micros = share.saturating_mul(knob("SHED", SHED_AFTER)).saturating_mul(1_000_000) / rate.max(1);
+            let micros = share.saturating_mul(SHED_AFTER).saturating_mul(1_000_000) / rate.max(1);
             Some((lease.began_at.saturating_add(Duration::from_micros(micros)), unit))
         };
         self.fleet.leases().filter_map(shed)
@@ -784,6 +781,12 @@ impl Cluster {
             }
         }
     }
+}
+
+/// Positions that a slot visits in a time.
+fn positions_in(rate: u64, time: Duration) -> u64 {
+    let positions = u128::from(rate) * time.as_micros() / 1_000_000;
+    u64::try_from(positions).unwrap_or(u64::MAX)
 }
 
 fn check_supported(spec: &JobSpec) -> Result<(), Refusal> {

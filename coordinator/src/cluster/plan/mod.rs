@@ -320,7 +320,7 @@ impl Plan {
             Some(_) => self.look_at_siblings(cut, &mut wants, news),
             None => self.look_early(cut, &mut wants),
         }
-        if cut.speculate && crate::cluster::knob("OFF", 0) & 8 == 0 {
+        if cut.speculate {
             self.look_ahead(cut, &mut wants);
         }
         wants
@@ -419,7 +419,7 @@ impl Plan {
 
     /// Siblings before alpha is known, against the last iteration's.
     fn look_early(&mut self, cut: Cut, wants: &mut Wants) {
-        let Some(alpha) = self.guessed_alpha().filter(|alpha| alpha.abs() <= MAX_CM && cut.speculate && crate::cluster::knob("OFF", 0) & 2 == 0) else { return };
+        let Some(alpha) = self.guessed_alpha().filter(|alpha| alpha.abs() <= MAX_CM && cut.speculate) else { return };
         if self.depth < SPECULATION_FROM_DEPTH || self.a_leader_failed_low() {
             return;
         }
@@ -747,6 +747,21 @@ impl Plan {
             None => false,
         });
         self.ready.clear();
+    }
+
+    /// What must hold at any time: leases and the nodes' own lists of them agree, and what is leased does not stand ready.
+    #[cfg(test)]
+    pub(crate) fn check(&self) {
+        for (unit, lease) in &self.leases {
+            assert!(self.tree.get(lease.node).leases.contains(unit), "a lease that its node does not know");
+        }
+        assert_eq!(self.tree.leased(), self.leases.len(), "the nodes' leases");
+        let mut nodes: Vec<NodeId> = self.ready.iter().map(|want| want.node).collect();
+        nodes.sort();
+        nodes.dedup();
+        assert_eq!(nodes.len(), self.ready.len(), "a node stands ready twice");
+        let busy = |want: &&Want| self.leases.values().any(|lease| lease.node == want.node && lease.depth == want.depth);
+        assert!(!self.ready.iter().any(|want| busy(&want)), "a leased node stands ready");
     }
 
     // ---- audit ------------------------------------------------------------------------------------------------------

@@ -74,6 +74,14 @@ impl Bounds {
         self.high <= alpha || self.low >= beta || self.low == self.high
     }
 
+    /// The part of it that is a proof.
+    const fn proven(self) -> Self {
+        Self {
+            low: if self.low > MAX_CM { self.low } else { -INFINITE },
+            high: if self.high < -MAX_CM { self.high } else { INFINITE },
+        }
+    }
+
     /// What both say; `None` when they contradict each other.
     fn and(self, other: Self) -> Option<Self> {
         let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
@@ -180,21 +188,15 @@ impl Node {
     }
 
     /// What is known about a search of at least this depth. Proofs hold at any depth.
+    ///
+    /// Searches to different depths may contradict each other. Then the depth that was asked for speaks, and the deeper ones
+    /// only as far as they agree: a search that was just made decides what it was made for.
     pub(super) fn bounds(&self, depth: i32) -> Bounds {
+        let deep_enough = self.known.iter().rev().filter(|&&(known, _)| known >= depth).map(|&(_, bounds)| bounds);
+        let proven = self.known.iter().map(|&(_, bounds)| bounds.proven());
         let mut bounds = Bounds::UNKNOWN;
-        for &(known_depth, known) in &self.known {
-            let known = if known_depth >= depth {
-                known
-            } else {
-                Bounds {
-                    low: if known.low > MAX_CM { known.low } else { -INFINITE },
-                    high: if known.high < -MAX_CM { known.high } else { INFINITE },
-                }
-            };
-            match bounds.and(known) {
-                Some(both) => bounds = both,
-                None => break,
-            }
+        for known in deep_enough.chain(proven) {
+            bounds = bounds.and(known).unwrap_or(bounds);
         }
         bounds
     }
@@ -210,15 +212,17 @@ impl Node {
         self.cost = Some((depth, self.nodes.max(1)));
     }
 
-    /// Adds knowledge about a depth. What contradicts it is older, and goes: knowledge is consistent at any time.
+    /// Adds knowledge about a depth. What contradicts it at that depth is older, and goes.
     fn know(&mut self, depth: i32, bounds: Bounds) {
-        self.known.retain(|(_, known)| known.and(bounds).is_some());
         match self.known.iter_mut().find(|(known, _)| *known == depth) {
             Some((_, known)) => *known = known.and(bounds).unwrap_or(bounds),
             None => {
                 let place = self.known.partition_point(|&(known, _)| known > depth);
                 self.known.insert(place, (depth, bounds));
-                self.known.truncate(KNOWN_DEPTHS);
+                // What was just learned stays in any case, or it would be asked for again for ever.
+                if self.known.len() > KNOWN_DEPTHS {
+                    self.known.remove(if place == KNOWN_DEPTHS { KNOWN_DEPTHS - 1 } else { KNOWN_DEPTHS });
+                }
             }
         }
     }
@@ -356,6 +360,20 @@ impl Tree {
             leases.remove(place);
             self.count_active(id, -1);
         }
+    }
+
+    /// How many leases the nodes know; each is counted by the node and all above it.
+    #[cfg(test)]
+    pub(super) fn leased(&self) -> usize {
+        let below = |id: usize| {
+            let children = self.nodes.iter().filter(|node| node.parent.is_some_and(|parent| parent.index() == id));
+            children.map(|node| node.active).sum::<u32>()
+        };
+        for (id, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.active > 0) {
+            let own = u32::try_from(node.leases.len()).expect("few");
+            assert_eq!(node.active, own + below(id), "the count of active leases");
+        }
+        self.nodes.iter().map(|node| node.leases.len()).sum()
     }
 
     fn count_active(&mut self, id: NodeId, change: i32) {

@@ -417,10 +417,6 @@ impl Siblings {
         if !cut.speculate {
             return None;
         }
-        let off = crate::cluster::knob("OFF", 0);
-        if (off & 1 > 0 && request.kind == Kind::All) || (off & 2 > 0 && request.kind == Kind::Principal) || (off & 4 > 0 && request.kind == Kind::Cut) {
-            return None;
-        }
         match request.kind {
             Kind::All => Some((self.alpha, request.class.max(Class::Likely))),
             Kind::Principal => {
