@@ -2,12 +2,12 @@
 //!
 //! Without `--coordinator` the cluster runs in this process; the client is the same in both cases.
 
-mod client;
 mod live;
-mod pictures;
+pub(crate) mod pictures;
 mod screen;
-mod table;
+pub(crate) mod table;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -15,12 +15,12 @@ use corridor_shared::job::{JobEvent, JobLimits, JobSpec, RootPrune};
 use corridor_shared::search::MAX_DEPTH;
 use tokio::time::MissedTickBehavior;
 
+use crate::client::{Client, Seen, Stream, coordinator_url, json_line};
 use crate::failure::Failure;
-use crate::local_cluster::{Crew, LOOPBACK, LocalCluster, processors};
+use crate::local_cluster::{Crew, LocalCluster, processors};
 use crate::position_args::PositionArgs;
 use crate::signals::Interrupts;
-use crate::{logging, memory, out, units};
-use client::{Client, Stream};
+use crate::{logging, memory, out, runtime, store, units};
 use pictures::{PictureArgs, Pictures};
 use screen::Screen;
 
@@ -49,10 +49,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "P", default_value_t = 0, value_parser = units::whole(i32::MIN..=i32::MAX))]
     priority: i32,
 
-    /// Analyse on this cluster, http://HOST:PORT, instead of in this process
-    #[arg(long, value_name = "URL", conflicts_with_all = ["workers", "threads", "hash"], env = "CORRIDOR_COORDINATOR",
-          value_parser = client::coordinator_url)]
-    coordinator: Option<String>,
+    /// Analyse on this cluster, http://HOST:PORT, instead of in this process; of several,
+    /// separated by commas, on the first that answers
+    #[arg(long, value_name = "URL", value_delimiter = ',', conflicts_with_all = ["workers", "threads", "hash"],
+          env = "CORRIDOR_COORDINATOR", value_parser = coordinator_url)]
+    coordinator: Vec<String>,
+
+    /// Keep the job in this SQLite file; only without --coordinator
+    #[arg(long, value_name = "FILE", conflicts_with = "coordinator", value_parser = store::file)]
+    store: Option<PathBuf>,
 
     /// Let the job go on after this command has ended; only with --coordinator
     #[arg(long, requires = "coordinator")]
@@ -71,9 +76,6 @@ struct LaterArgs {
     #[arg(long, hide = true)]
     deterministic: bool,
 
-    #[arg(long, hide = true, value_name = "FILE-or-URL")]
-    store: Option<std::ffi::OsString>,
-
     #[arg(long, hide = true)]
     fresh: bool,
 }
@@ -84,7 +86,6 @@ impl Arguments {
         let later = [
             ("--prune audit", matches!(self.prune, Prune::Audit)),
             ("--deterministic", self.later.deterministic),
-            ("--store", self.later.store.is_some()),
             ("--fresh", self.later.fresh),
         ];
         match later.iter().find(|(_, given)| *given) {
@@ -188,47 +189,53 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let pictures = Pictures::new(&arguments.pictures, arguments.prune.into())?;
     let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
-    let crew = if arguments.coordinator.is_none() { Some(arguments.crew.crew()?) } else { None };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Failed(anyhow::Error::new(error).context("start runtime")))?;
-    runtime.block_on(async {
-        match (&arguments.coordinator, crew) {
-            (Some(url), _) => {
-                let mut waiting = interrupts.clone();
-                let (client, stream) = tokio::select! {
-                    opened = Client::analyze(url, &spec) => opened?,
-                    () = waiting.wait() => {
-                        return Err(Failure::interrupted(&format!("{url} had not answered yet")));
-                    }
-                };
-                show(client, stream, interrupts, pictures, json).await
+    let interrupt = if arguments.detach { Interrupt::Leaves } else { Interrupt::Cancels };
+    if arguments.coordinator.is_empty() {
+        let crew = arguments.crew.crew()?;
+        return runtime::run(async {
+            let store = store::open(arguments.store.as_ref()).await?;
+            let cluster = LocalCluster::start(crew, store).await?;
+            let client = Client::new(vec![cluster.url()]);
+            let analyzed = match client.analyze(&spec).await {
+                Ok(stream) => show(&client, stream, interrupts, interrupt, pictures, json).await,
+                Err(failure) => Err(failure),
+            };
+            cluster.stop().await;
+            analyzed
+        });
+    }
+    runtime::run(async {
+        let client = Client::new(arguments.coordinator.clone());
+        let mut waiting = interrupts.clone();
+        let stream = tokio::select! {
+            opened = client.analyze(&spec) => opened?,
+            () = waiting.wait() => {
+                let whom = arguments.coordinator.join(", ");
+                return Err(Failure::interrupted(&format!("{whom} had not answered yet")));
             }
-            (None, Some(crew)) => {
-                let cluster = LocalCluster::start(LOOPBACK, crew).await?;
-                let analyzed = match Client::analyze(&cluster.url(), &spec).await {
-                    Ok((client, stream)) => show(client, stream, interrupts, pictures, json).await,
-                    Err(failure) => Err(failure),
-                };
-                cluster.stop().await;
-                analyzed
-            }
-            (None, None) => Err(Failure::bad_input(&"no cluster to analyse on")),
-        }
+        };
+        show(&client, stream, interrupts, interrupt, pictures, json).await
     })
 }
 
 /// How often the screen is looked after, and so the most often that it changes.
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// Shows a job's events until the last one. An interrupt cancels the job, whose last event then still comes; a second one
-/// exits at once.
+/// What the first interrupt does to the job that is shown; a second one ends the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// Cancels it; its last event then still comes.
+    Cancels,
+    /// Leaves it alone and ends the show.
+    Leaves,
+}
+
+/// Shows a job's events until the last one.
 pub(crate) async fn show(
-    mut client: Client,
+    client: &Client,
     mut stream: Stream,
     mut interrupts: Interrupts,
+    interrupt: Interrupt,
     mut pictures: Pictures,
     json: bool,
 ) -> Result<(), Failure> {
@@ -238,11 +245,15 @@ pub(crate) async fn show(
     let mut job = None;
     let mut interrupted = false;
     loop {
-        let record = tokio::select! {
+        let seen = tokio::select! {
             () = interrupts.wait(), if !interrupted => {
                 interrupted = true;
+                if interrupt == Interrupt::Leaves {
+                    let which = job.map_or_else(|| "the job".to_owned(), |job| format!("job {job}"));
+                    return Err(Failure::interrupted(&format!("{which} goes on")));
+                }
                 if let Some(job) = job {
-                    client.cancel(job).await;
+                    client.try_cancel(job).await;
                 }
                 continue;
             }
@@ -252,16 +263,23 @@ pub(crate) async fn show(
                 }
                 continue;
             }
-            record = stream.next() => record?,
+            seen = stream.next() => seen?,
+        };
+        let record = match seen {
+            Seen::Event(record) => *record,
+            Seen::Lost(reason) => {
+                lost(screen.as_mut(), &reason);
+                continue;
+            }
         };
         if let JobEvent::Accepted(accepted) = &record.event {
             job = Some(accepted.job);
             if interrupted {
-                client.cancel(accepted.job).await;
+                client.try_cancel(accepted.job).await;
             }
         }
         match &mut screen {
-            None => out::line(&client::json_line(&record)?)?,
+            None => out::line(&json_line(&record)?)?,
             Some(screen) => screen.show(&record.event)?,
         }
         pictures.see(&record.event)?;
@@ -272,5 +290,14 @@ pub(crate) async fn show(
             }
             _ => {}
         }
+    }
+}
+
+/// Says that the line broke: no failure, as long as it can be taken up again.
+fn lost(screen: Option<&mut Screen>, reason: &str) {
+    let text = format!("{reason}; trying again");
+    match screen {
+        None => out::complain(&text),
+        Some(screen) => screen.note(&format!("corridor: {text}")),
     }
 }

@@ -7,7 +7,10 @@ use clap::builder::{BoolishValueParser, Resettable};
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::{analyze, bench, simulate, convert, heat, legal, perft};
+use crate::{
+    analyze, bench, convert, coordinator, health, heat, jobs, legal, perft, serve, simulate, steer, watch,
+    worker, workers,
+};
 
 /// Corridor analyses Quoridor positions, alone or on a cluster.
 #[derive(Parser)]
@@ -25,6 +28,26 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Analyse a position in depth, on a cluster: the main job
     Analyze(analyze::Arguments),
+    /// Run a coordinator and workers in one process, for others to use
+    Serve(serve::Arguments),
+    /// Run the coordinator of a cluster
+    Coordinator(coordinator::Arguments),
+    /// Run a worker of a cluster
+    Worker(worker::Arguments),
+    /// Follow a job of a cluster
+    Watch(watch::Arguments),
+    /// List the jobs of a cluster, newest first
+    Jobs(jobs::Arguments),
+    /// End a job with what is known
+    Cancel(steer::Arguments),
+    /// Hold a job
+    Pause(steer::Arguments),
+    /// Let a job that is held go on
+    Resume(steer::Arguments),
+    /// List the workers of a cluster
+    Workers(workers::Arguments),
+    /// Ask a server whether it is well: a probe for containers
+    Health(health::Arguments),
     /// List the legal moves of a position
     Legal(legal::Arguments),
     /// Count the move tree below a position

@@ -1,13 +1,16 @@
 //! The whole cluster in this process: a coordinator on loopback and its workers, over the same gRPC as any other.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::Context;
+use corridor_coordinator::store::Store;
 use corridor_coordinator::{Config, Coordinator};
 use corridor_worker::{Worker, WorkerConfig, WorkerError};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::client::Client;
 use crate::failure::Failure;
 
 /// What the workers of the process are.
@@ -29,10 +32,21 @@ pub(crate) struct LocalCluster {
 }
 
 impl LocalCluster {
-    /// Starts the coordinator on an address (port 0: any free one) and the workers; returns when all are registered.
-    pub(crate) async fn start(address: SocketAddr, crew: Crew) -> Result<Self, Failure> {
-        let coordinator =
-            Coordinator::start(address, Config::default()).await.context("start coordinator")?;
+    /// Starts a coordinator on any free port of the loopback device, and the workers; returns when all are registered. What
+    /// an earlier process has left unfinished in the store is ended with what is known: nobody waits for it.
+    pub(crate) async fn start(crew: Crew, store: Option<Box<dyn Store>>) -> Result<Self, Failure> {
+        let keeps = store.is_some();
+        let listener = TcpListener::bind(LOOPBACK).await.context("listen on the loopback device")?;
+        let started = Coordinator::serve_with(listener, Config::default(), store).await;
+        let coordinator = started.context("start coordinator")?;
+        if keeps {
+            end_leftovers(&Client::new(vec![reachable_url(coordinator.address())])).await?;
+        }
+        Self::with_crew(coordinator, crew).await
+    }
+
+    /// Starts the workers of a coordinator; returns when all are registered.
+    pub(crate) async fn with_crew(coordinator: Coordinator, crew: Crew) -> Result<Self, Failure> {
         let cluster =
             Self { coordinator, workers: TaskTracker::new(), stop_workers: CancellationToken::new() };
         for number in 1..=crew.workers {
@@ -66,13 +80,14 @@ impl LocalCluster {
         Ok(())
     }
 
-    /// Where clients connect.
+    /// Where clients in this process connect.
     pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.coordinator.address())
+        reachable_url(self.coordinator.address())
     }
 
-    /// Stops workers, then the coordinator, within their own hard limits.
+    /// Stops workers, then the coordinator, within their own hard limits; nobody is sent here from the beginning on.
     pub(crate) async fn stop(self) {
+        self.coordinator.begin_drain().await;
         self.stop_workers.cancel();
         self.workers.close();
         self.workers.wait().await;
@@ -80,8 +95,26 @@ impl LocalCluster {
     }
 }
 
+async fn end_leftovers(client: &Client) -> Result<(), Failure> {
+    for job in client.jobs().await?.iter().filter(|job| !job.state.is_final()) {
+        client.cancel(job.job).await?;
+    }
+    Ok(())
+}
+
+/// The URL under which this machine itself reaches what listens on an address.
+pub(crate) fn reachable_url(mut address: SocketAddr) -> String {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    format!("http://{address}")
+}
+
 /// Any free port of the loopback device.
-pub(crate) const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Processors that this process may use: a container's quota counts.
 pub(crate) fn processors() -> usize {

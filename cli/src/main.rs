@@ -5,10 +5,18 @@
 mod analyze;
 mod args;
 mod bench;
+mod client;
+mod control_group;
 mod convert;
+mod coordinator;
 mod failure;
+mod health;
 mod heat;
+mod http;
+mod jobs;
 mod legal;
+mod listen;
+mod listing;
 mod local_cluster;
 mod logging;
 mod memory;
@@ -17,10 +25,17 @@ mod perft;
 mod position_args;
 mod processor;
 mod render;
+mod runtime;
+mod serve;
 mod signals;
 mod simulate;
+mod steer;
+mod store;
 mod uci;
 mod units;
+mod watch;
+mod worker;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -47,6 +62,16 @@ fn start() -> ExitCode {
 fn run(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Analyze(arguments) => analyze::run(arguments, cli.json),
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::Coordinator(arguments) => coordinator::run(arguments),
+        Command::Worker(arguments) => worker::run(arguments),
+        Command::Watch(arguments) => watch::run(arguments, cli.json),
+        Command::Jobs(arguments) => jobs::run(arguments, cli.json),
+        Command::Cancel(arguments) => steer::run(arguments, steer::Order::Cancel, cli.json),
+        Command::Pause(arguments) => steer::run(arguments, steer::Order::Pause, cli.json),
+        Command::Resume(arguments) => steer::run(arguments, steer::Order::Resume, cli.json),
+        Command::Workers(arguments) => workers::run(arguments, cli.json),
+        Command::Health(arguments) => health::run(arguments, cli.json),
         Command::Legal(arguments) => legal::run(arguments, cli.json),
         Command::Perft(arguments) => perft::run(arguments, cli.json),
         Command::Convert(arguments) => convert::run(arguments, cli.json),

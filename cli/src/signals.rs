@@ -3,11 +3,16 @@
 //! The first signal asks the command to stop and to print what it knows; a second one ends the process at once.
 
 use std::process;
+use std::time::Duration;
 
 use anyhow::Context;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
+
+/// A server that was asked to end is gone after this time, whatever hangs (`EXIT_TIME`): more than the drains of a worker
+/// and of a coordinator together may take.
+pub(crate) const EXIT_TIME: Duration = Duration::from_secs(15);
 
 /// Whether somebody wants an end. Clones see the same signals.
 #[derive(Clone, Debug)]
@@ -18,7 +23,16 @@ pub(crate) struct Interrupts {
 impl Interrupts {
     /// From now on no signal is lost. To be called before anything that takes time.
     pub(crate) fn listen() -> anyhow::Result<Self> {
-        let runtime = Builder::new_current_thread().enable_io().build().context("listen for signals")?;
+        Self::listen_for(None)
+    }
+
+    /// The same for a server: the first signal also sets a limit to the time until its end.
+    pub(crate) fn listen_as_server() -> anyhow::Result<Self> {
+        Self::listen_for(Some(EXIT_TIME))
+    }
+
+    fn listen_for(limit: Option<Duration>) -> anyhow::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build().context("listen for signals")?;
         let mut signals = {
             let _within = runtime.enter();
             Signals::listen().context("listen for signals")?
@@ -29,7 +43,17 @@ impl Interrupts {
                 signals.next().await;
                 // Nobody may listen any more: then the command is about to end anyway.
                 let _ = sender.send(true);
-                signals.next().await;
+                match limit {
+                    None => signals.next().await,
+                    Some(limit) => {
+                        if tokio::time::timeout(limit, signals.next()).await.is_err() {
+                            crate::out::complain(&format!(
+                                "not ended in {} s: it is cut short",
+                                limit.as_secs()
+                            ));
+                        }
+                    }
+                }
                 process::exit(1);
             });
         };

@@ -82,6 +82,17 @@ pub(crate) fn per_second(count: u64, elapsed: Duration) -> u64 {
     u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
+/// A time for people: `12.3 s`, `5m 03s`, `3h 05m`, `2d 03h`.
+pub(crate) fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..60 => format!("{:.1} s", time.as_secs_f64().min(59.9)),
+        60..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{}d {:02}h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
 /// `1234567` as `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -134,6 +145,13 @@ mod tests {
             assert_eq!(depth(text), Err("a whole number from 1 to 100 is wanted".to_owned()), "{text}");
         }
         assert_eq!((table_size("1K"), table_size("0M").is_err()), (Ok(1_024), true));
+    }
+
+    #[test]
+    fn spans_are_short() {
+        let span = |seconds| span(Duration::from_millis(seconds));
+        assert_eq!([span(0), span(12_340), span(59_990)], ["0.0 s", "12.3 s", "59.9 s"]);
+        assert_eq!([span(303_000), span(11_100_000), span(183_600_000)], ["5m 03s", "3h 05m", "2d 03h"]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The sole owner of the cluster: a task with a bounded mailbox that feeds events into the state machine and carries out
 //! what it says.
 //!
+//! With a store, what is told about a job waits until what it rests on is durable (see `keeper.rs`).
+//!
 //! It never waits for anybody. A worker whose outbox is full counts as lost; a watcher whose backlog is full is dropped
 //! with a reason. So nothing that a peer does, or fails to do, delays anybody else.
 
@@ -20,7 +22,10 @@ use crate::cache::SharedCache;
 use crate::cluster::{
     Answer, Cluster, Command, Config, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays,
 };
-use crate::limits::{MAILBOX, MAX_SEEDS, WATCHER_BACKLOG, WORKER_OUTBOX};
+use crate::keeper::{Keeper, Turn};
+use crate::limits::{FLUSH_TIME, MAILBOX, MAX_SEEDS, STANDING_INTERVAL, WATCHER_BACKLOG, WORKER_OUTBOX};
+use crate::store::Kept;
+use crate::store::writer::News;
 
 /// Watchers that have silently left are noticed this often.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -186,6 +191,7 @@ pub fn new(config: Config) -> (Driver, Handle) {
         outboxes: BTreeMap::new(),
         watchers: BTreeMap::new(),
         effects: Vec::new(),
+        keeper: None,
         cache: Arc::clone(&cache),
     };
     let handle = Handle {
@@ -207,16 +213,31 @@ pub struct Driver {
     outboxes: BTreeMap<WorkerId, mpsc::Sender<Command>>,
     watchers: BTreeMap<WatcherId, WatcherSink>,
     effects: Vec<Effect>,
+    keeper: Option<Keeper>,
     cache: Arc<SharedCache>,
 }
 
 impl Driver {
+    /// Keeps what happens from now on, and goes on with what was kept.
+    pub(crate) fn restore(&mut self, kept: Kept, keeper: Keeper) {
+        self.keeper = Some(keeper);
+        let mut effects = Vec::new();
+        self.cluster.restore(self.started.elapsed(), kept.jobs, kept.last_job, &mut effects);
+        let caused = self.carry_out_all(&mut effects, 0);
+        debug_assert!(caused.is_empty(), "nobody is connected yet");
+    }
+
     /// Runs until told to stop.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut sweep = tokio::time::interval(SWEEP);
         sweep.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut standing = tokio::time::interval(STANDING_INTERVAL);
+        standing.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut batch = Vec::with_capacity(BATCH);
         loop {
+            if let Some(keeper) = &mut self.keeper {
+                keeper.flush();
+            }
             let wake = self.cluster.next_wake().map(|at| self.started + at);
             let due = async {
                 match wake {
@@ -234,10 +255,13 @@ impl Driver {
                         self.take(message);
                     }
                 }
+                news = news(&mut self.keeper) => self.hear(news),
                 () = due => self.step(Event::Tick),
                 _ = sweep.tick() => self.sweep(),
+                _ = standing.tick() => self.keep_standings(),
             }
         }
+        self.flush().await;
         for sink in self.watchers.values() {
             let reason = "the coordinator is shutting down; watch the job again later".to_owned();
             // Only the first reason counts.
@@ -267,11 +291,91 @@ impl Driver {
         let mut pending = vec![event];
         while let Some(event) = pending.pop() {
             let mut effects = std::mem::take(&mut self.effects);
+            let before = self.keeper.as_ref().map_or(0, Keeper::issued);
             self.cluster.step(self.started.elapsed(), event, &mut effects);
-            for effect in effects.drain(..) {
-                pending.extend(self.carry_out(effect));
-            }
+            pending.extend(self.carry_out_all(&mut effects, before));
             self.effects = effects;
+        }
+    }
+
+    /// Carries out the effects of a step, and holds those that must wait for the store; `before` is the number of the last
+    /// entry before that step. Returns what went wrong.
+    fn carry_out_all(&mut self, effects: &mut Vec<Effect>, before: u64) -> Vec<Event> {
+        if let Some(keeper) = &mut self.keeper {
+            // An answer stands before the entries that it waits for.
+            for effect in &*effects {
+                if let Effect::Keep(entry) = effect {
+                    keeper.keep(entry.clone());
+                }
+            }
+        }
+        let mut caused = Vec::new();
+        for effect in effects.drain(..) {
+            let effect = match &mut self.keeper {
+                Some(keeper) => {
+                    let entry = awaited(&effect, keeper, before);
+                    keeper.hold_until(entry, effect)
+                }
+                None => Some(effect),
+            };
+            caused.extend(effect.and_then(|effect| self.carry_out(effect)));
+        }
+        caused
+    }
+
+    /// The store's writer says something.
+    fn hear(&mut self, news: News) {
+        let Some(keeper) = &mut self.keeper else { return };
+        let (free, turn) = keeper.take(news);
+        let mut caused = Vec::new();
+        for effect in free {
+            caused.extend(self.carry_out(effect));
+        }
+        for event in caused {
+            self.step(event);
+        }
+        self.turn(turn);
+    }
+
+    fn turn(&mut self, turn: Option<Turn>) {
+        match turn {
+            None => {}
+            Some(Turn::Lost(reason)) => {
+                warn!(%reason, "all jobs pause");
+                self.step(Event::StoreLost { reason });
+            }
+            Some(Turn::Back) => {
+                info!("the store can be written again");
+                self.step(Event::StoreBack);
+            }
+        }
+    }
+
+    /// Keeps how far open jobs are while nothing else happens to them.
+    fn keep_standings(&mut self) {
+        let Some(keeper) = self.keeper.as_mut().filter(|keeper| keeper.is_idle()) else { return };
+        for entry in self.cluster.standings(self.started.elapsed()) {
+            keeper.keep(entry);
+        }
+    }
+
+    /// Makes durable what is not yet, within a limit.
+    async fn flush(&mut self) {
+        let standings = self.cluster.standings(self.started.elapsed());
+        let Some(keeper) = &mut self.keeper else { return };
+        for entry in standings {
+            keeper.keep(entry);
+        }
+        let written = async {
+            while !keeper.is_idle() {
+                keeper.flush();
+                let news = keeper.news().await;
+                // What it sets free is for watchers, who come back with their cursors.
+                drop(keeper.take(news));
+            }
+        };
+        if tokio::time::timeout(FLUSH_TIME, written).await.is_err() {
+            warn!("flush_time has passed with entries that are not stored");
         }
     }
 
@@ -289,6 +393,8 @@ impl Driver {
                 None
             }
             Effect::Send { worker, command } => self.send(worker, command),
+            // Taken before, if there is a store.
+            Effect::Keep(_) => None,
             Effect::Share { entries } => {
                 self.cache.offer(NOBODY, &entries);
                 None
@@ -299,8 +405,8 @@ impl Driver {
                 self.cache.dismiss(worker);
                 None
             }
-            Effect::Deliver { watcher, records } => self.deliver(watcher, records),
-            Effect::Finish { watcher } => {
+            Effect::Deliver { watcher, records, .. } => self.deliver(watcher, records),
+            Effect::Finish { watcher, .. } => {
                 self.watchers.remove(&watcher);
                 None
             }
@@ -333,8 +439,10 @@ impl Driver {
         Some(Event::Unwatch { watcher })
     }
 
-    /// Notices watchers that have left without a word, and refused workers.
+    /// Notices watchers that have left without a word, refused workers, and a store that is too slow.
     fn sweep(&mut self) {
+        let turn = self.keeper.as_mut().and_then(|keeper| keeper.check(Instant::now()));
+        self.turn(turn);
         let left: Vec<WatcherId> =
             self.watchers.iter().filter(|(_, sink)| sink.batches.is_closed()).map(|(&id, _)| id).collect();
         for watcher in left {
@@ -349,6 +457,25 @@ impl Driver {
             let reason = "its session has ended".to_owned();
             self.step(Event::Worker { worker, says: WorkerSays::Gone { reason } });
         }
+    }
+}
+
+async fn news(keeper: &mut Option<Keeper>) -> News {
+    match keeper {
+        Some(keeper) => keeper.news().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Number of the entry that an effect must wait for; 0 if it need not wait.
+fn awaited(effect: &Effect, keeper: &Keeper, before: u64) -> u64 {
+    match effect {
+        Effect::Deliver { job, .. } | Effect::Finish { job, .. } => keeper.last_of(*job),
+        // What was ordered is durable before it is confirmed.
+        Effect::Answer { answer: Ok(Answer::Job(_) | Answer::Nothing), .. } if keeper.issued() > before => {
+            keeper.issued()
+        }
+        Effect::Answer { .. } | Effect::Send { .. } | Effect::Disconnect { .. } | Effect::Share { .. } | Effect::Keep(_) => 0,
     }
 }
 

@@ -61,6 +61,13 @@ pub const FIRST_DEPTH_GRACE: Duration = Duration::from_secs(1);
 /// How long a lease lasts without a sign of life, unless told otherwise (`lease`).
 pub const DEFAULT_LEASE: Duration = Duration::from_secs(10);
 
+/// The shortest and the longest lease that can be asked for (`lease_min`, `lease_max`): a heartbeat is a tenth of it.
+pub const LEASE_RANGE: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(100)..=Duration::from_secs(3_600);
+
+/// Deaths of workers over one unit before it is parked, unless told otherwise (`unit_deaths`).
+pub const UNIT_DEATHS: u32 = 3;
+
 /// A new session must register within this time (`register_time`).
 pub const REGISTER_TIME: Duration = Duration::from_secs(5);
 
@@ -70,7 +77,7 @@ pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
 /// How often a quiet connection is asked for a sign of life (`keepalive_interval`).
 pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(8);
 
-/// How long a drain waits for streams to end (`drain_time`).
+/// How long a shutdown waits for streams to end (`drain_time`); connections that are open then are cut off.
 pub const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Nodes of one job's master tree (`max_tree_nodes`); a full tree splits no further.
@@ -90,3 +97,27 @@ pub const EXCHANGE_LINGER: Duration = Duration::from_millis(5);
 
 /// A unit of search is worth its messages from so much time on (`smallest_unit`); smaller searches are not split.
 pub const SMALLEST_UNIT: Duration = Duration::from_millis(5);
+
+/// How long connections that were cut off may take to notice (`cut_time`).
+pub const CUT_TIME: Duration = Duration::from_secs(1);
+
+/// Entries that wait to be stored (`store_backlog`): beyond that all jobs pause until the store has caught up.
+pub const STORE_BACKLOG: usize = 65_536;
+
+/// A commit that takes longer than this counts as a fault of the store (`store_time`).
+pub const STORE_TIME: Duration = Duration::from_secs(5);
+
+/// How long another process may lock the store before that counts as a fault (`store_lock_time`).
+pub const STORE_LOCK_TIME: Duration = Duration::from_secs(2);
+
+/// Pauses between tries to write a store that could not be written (`store_retry_min`, `store_retry_max`), doubling.
+pub const STORE_RETRY_MIN: Duration = Duration::from_millis(100);
+
+/// See [`STORE_RETRY_MIN`].
+pub const STORE_RETRY_MAX: Duration = Duration::from_secs(2);
+
+/// How often the work and the time of open jobs are stored while nothing else happens to them (`standing_interval`).
+pub const STANDING_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Of a shutdown, how long the last entries may take to be stored (`flush_time`).
+pub const FLUSH_TIME: Duration = Duration::from_secs(3);

@@ -6,7 +6,9 @@ use corridor_proto::v1::analysis_server::AnalysisServer;
 use corridor_proto::v1::cache_server::CacheServer;
 use corridor_proto::v1::fleet_server::FleetServer;
 use corridor_proto::v1::positions_server::PositionsServer;
+use futures_util::StreamExt;
 use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tonic::transport::server::{Router, TcpIncoming};
@@ -14,9 +16,12 @@ use tonic_health::pb::health_server::{Health, HealthServer};
 use tonic_health::server::HealthReporter;
 
 use crate::cluster::Config;
-use crate::driver;
+use crate::connection::Connection;
+use crate::driver::{self, Driver};
+use crate::keeper::{Keeper, StoreFault};
 use crate::limits;
 use crate::service::{AnalysisService, CacheService, FleetService, PositionsService};
+use crate::store::{Store, StoreError, writer};
 
 /// Why a coordinator does not start.
 #[derive(Debug, thiserror::Error)]
@@ -29,18 +34,32 @@ pub enum StartError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The listener has no address.
+    #[error("read the listener's address: {0}")]
+    Listener(std::io::Error),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The descriptors do not make a reflection service.
     #[error("start reflection: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
 }
+
+/// Whether work can be given to it; if not, why, in plain words.
+pub type Readiness = Result<(), String>;
+
+/// Why it is not ready while it drains.
+const DRAINS: &str = "it is shutting down";
 
 /// A running coordinator.
 #[derive(Debug)]
 pub struct Coordinator {
     address: SocketAddr,
     stop: CancellationToken,
+    cut: CancellationToken,
     tasks: TaskTracker,
     health: HealthReporter,
+    readiness: watch::Sender<Readiness>,
     handle: driver::Handle,
 }
 
@@ -50,26 +69,53 @@ impl Coordinator {
     /// # Errors
     /// The address cannot be bound.
     pub async fn start(address: SocketAddr, config: Config) -> Result<Self, StartError> {
-        let bind = |source| StartError::Bind { address, source };
-        let listener = TcpListener::bind(address).await.map_err(bind)?;
-        let address = listener.local_addr().map_err(bind)?;
+        let listener =
+            TcpListener::bind(address).await.map_err(|source| StartError::Bind { address, source })?;
+        Self::serve(listener, config).await
+    }
 
-        let stop = CancellationToken::new();
+    /// Serves on a port that is bound already.
+    ///
+    /// # Errors
+    /// The listener has no address.
+    pub async fn serve(listener: TcpListener, config: Config) -> Result<Self, StartError> {
+        Self::serve_with(listener, config, None).await
+    }
+
+    /// The same with a store: goes on with the jobs that are in it, and keeps what happens. Nothing is told about a job
+    /// before it is durable.
+    ///
+    /// # Errors
+    /// The store cannot be read, or the listener has no address.
+    pub async fn serve_with(
+        listener: TcpListener,
+        config: Config,
+        store: Option<Box<dyn Store>>,
+    ) -> Result<Self, StartError> {
+        let address = listener.local_addr().map_err(StartError::Listener)?;
+        let (stop, cut) = (CancellationToken::new(), CancellationToken::new());
         let tasks = TaskTracker::new();
-        let (driver, handle) = driver::new(config);
+        let (mut driver, handle) = driver::new(config);
         let (health, health_service) = tonic_health::server::health_reporter();
+        let (readiness, _) = watch::channel(Ok(()));
         set_serving(&health, true).await;
         let router = router(&handle, &tasks, &stop, health_service)?;
 
+        if let Some(store) = store {
+            let fault = keep(&mut driver, store, &tasks).await?;
+            tasks.spawn(follow(fault, health.clone(), readiness.clone(), stop.clone()));
+        }
         tasks.spawn(driver.run(stop.clone()));
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+        let cuttable = cut.clone();
+        let incoming = incoming.map(move |stream| stream.map(|stream| Connection::new(stream, &cuttable)));
         let stopped = stop.clone().cancelled_owned();
         tasks.spawn(async move {
             if let Err(error) = router.serve_with_incoming_shutdown(incoming, stopped).await {
                 tracing::error!(%error, "serving failed");
             }
         });
-        Ok(Self { address, stop, tasks, health, handle })
+        Ok(Self { address, stop, cut, tasks, health, readiness, handle })
     }
 
     /// Where it listens.
@@ -84,14 +130,80 @@ impl Coordinator {
         &self.handle
     }
 
-    /// Stops: not serving, streams closed, then the listener, all within the drain's hard limit. Whoever stays silent on an
+    /// Whether work can be given to it, now and from now on.
+    #[must_use]
+    pub fn readiness(&self) -> watch::Receiver<Readiness> {
+        self.readiness.subscribe()
+    }
+
+    /// Says everywhere that it is not ready any more, and goes on serving: the beginning of every end.
+    pub async fn begin_drain(&self) {
+        self.readiness.send_modify(|ready| *ready = Err(DRAINS.to_owned()));
+        set_serving(&self.health, false).await;
+    }
+
+    /// Stops: not ready, streams closed, then the listener, all within the drain's hard limit. Whoever stays silent on an
     /// open connection is cut off.
     pub async fn stop(self) {
-        set_serving(&self.health, false).await;
+        self.begin_drain().await;
         self.stop.cancel();
         self.tasks.close();
-        if tokio::time::timeout(limits::DRAIN_TIME, self.tasks.wait()).await.is_err() {
-            tracing::warn!("drain_time has passed with connections open");
+        if tokio::time::timeout(limits::DRAIN_TIME, self.tasks.wait()).await.is_ok() {
+            return;
+        }
+        tracing::warn!("drain_time has passed with connections open: they are cut off");
+        self.cut.cancel();
+        if tokio::time::timeout(limits::CUT_TIME, self.tasks.wait()).await.is_err() {
+            tracing::warn!("cut_time has passed with connections open");
+        }
+    }
+}
+
+/// Loads what a store has, and starts its writer. Returns why it cannot be written, now and from now on.
+async fn keep(
+    driver: &mut Driver,
+    mut store: Box<dyn Store>,
+    tasks: &TaskTracker,
+) -> Result<watch::Receiver<StoreFault>, StoreError> {
+    let kept = store.load().await?;
+    let (batches, written) = mpsc::channel(1);
+    let (say, news) = mpsc::channel(1);
+    let keeper = Keeper::new(batches, news);
+    let fault = keeper.fault();
+    driver.restore(kept, keeper);
+    tasks.spawn(writer::run(store, written, say));
+    Ok(fault)
+}
+
+/// Passes on whether the store can be written to whoever asks for readiness, until the end begins.
+async fn follow(
+    mut fault: watch::Receiver<StoreFault>,
+    health: HealthReporter,
+    readiness: watch::Sender<Readiness>,
+    stop: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            changed = fault.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+            }
+        }
+        let now = fault.borrow_and_update().clone();
+        let drains = |ready: &Readiness| ready.as_ref().is_err_and(|why| why == DRAINS);
+        set_serving(&health, now.is_none() && !drains(&readiness.borrow())).await;
+        readiness.send_if_modified(|ready| {
+            let changes = !drains(ready);
+            if changes {
+                *ready = now.map_or(Ok(()), Err);
+            }
+            changes
+        });
+        // The end may have begun in between.
+        if drains(&readiness.borrow()) {
+            set_serving(&health, false).await;
         }
     }
 }

@@ -11,6 +11,7 @@ use corridor_shared::job;
 use corridor_shared::notation::{Notation, parse_moves, replay};
 use corridor_shared::score::{Bound, MAX_CM, Score, WIN, WhiteScore};
 use corridor_shared::search::PruneMode;
+use prost::Message;
 
 use crate::limits::MAX_PLIES;
 use crate::v1;
@@ -548,6 +549,52 @@ fn done_from_wire(report: v1::DoneEvent) -> Converted<job::DoneReport> {
     })
 }
 
+// ---- for a store --------------------------------------------------------------------------------------------------
+
+/// An event as bytes: a `corridor.v1.Event`.
+#[must_use]
+pub fn event_to_bytes(record: &job::EventRecord) -> Vec<u8> {
+    event_to_wire(record).encode_to_vec()
+}
+
+/// An event from bytes.
+///
+/// # Errors
+/// They are no `corridor.v1.Event`, or a field is missing, unspecified or malformed.
+pub fn event_from_bytes(bytes: &[u8]) -> Converted<job::EventRecord> {
+    event_from_wire(v1::Event::decode(bytes).map_err(|error| ConvertError::new("event", error))?)
+}
+
+/// What a client wants analysed, as bytes: a `corridor.v1.JobSpec`. The trace context is not among them.
+#[must_use]
+pub fn spec_to_bytes(spec: &job::JobSpec) -> Vec<u8> {
+    spec_to_wire(spec).encode_to_vec()
+}
+
+/// What a client wants analysed, from bytes.
+///
+/// # Errors
+/// They are no `corridor.v1.JobSpec`, or as of [`spec_from_wire`].
+pub fn spec_from_bytes(bytes: &[u8], traceparent: Option<Arc<str>>) -> Converted<job::JobSpec> {
+    let spec = v1::JobSpec::decode(bytes).map_err(|error| ConvertError::new("spec", error))?;
+    spec_from_wire(Some(&spec), traceparent, "spec")
+}
+
+/// Name of an event's kind, as in its JSON form.
+#[must_use]
+pub const fn event_kind(event: &job::JobEvent) -> &'static str {
+    match event {
+        job::JobEvent::Accepted(_) => "accepted",
+        job::JobEvent::Heat(_) => "heat",
+        job::JobEvent::State(_) => "state",
+        job::JobEvent::Move(_) => "move",
+        job::JobEvent::Iteration(_) => "iteration",
+        job::JobEvent::Audit(_) => "audit",
+        job::JobEvent::Done(_) => "done",
+        job::JobEvent::Error(_) => "error",
+    }
+}
+
 // ---- summaries ----------------------------------------------------------------------------------------------------
 
 /// A job in short, for the wire.
@@ -567,6 +614,26 @@ pub fn job_summary_to_wire(summary: &job::JobSummary) -> v1::JobSummary {
     }
 }
 
+/// A job in short, from the wire.
+///
+/// # Errors
+/// A field is missing, unspecified or malformed.
+pub fn job_summary_from_wire(summary: &v1::JobSummary) -> Converted<job::JobSummary> {
+    let best_move = (!summary.best_move.is_empty()).then_some(summary.best_move.as_str());
+    Ok(job::JobSummary {
+        job: job::JobId(summary.job),
+        state: job_state_from_wire(summary.state, "summary.state")?,
+        position: position_from_text(&summary.position, "summary.position")?,
+        depth: narrow(summary.depth.into(), "summary.depth")?,
+        best_move: best_move.map(|mv| move_from_wire(mv, "summary.best_move")).transpose()?,
+        score_white: optional_score_from_wire(summary.score_white, "summary.score_white")?,
+        nodes: summary.nodes,
+        elapsed: Duration::from_millis(summary.elapsed_ms),
+        last_seq: summary.last_seq,
+        priority: summary.priority,
+    })
+}
+
 /// A worker in short, for the wire.
 #[must_use]
 pub fn worker_summary_to_wire(summary: &job::WorkerSummary) -> v1::WorkerSummary {
@@ -578,6 +645,21 @@ pub fn worker_summary_to_wire(summary: &job::WorkerSummary) -> v1::WorkerSummary
         nodes_per_second: summary.nodes_per_second,
         connected_ms: millis(summary.connected),
         silent_ms: millis(summary.silent),
+        draining: summary.draining,
+    }
+}
+
+/// A worker in short, from the wire.
+#[must_use]
+pub fn worker_summary_from_wire(summary: v1::WorkerSummary) -> job::WorkerSummary {
+    job::WorkerSummary {
+        name: summary.name,
+        slots: summary.slots,
+        units: summary.units,
+        nodes: summary.nodes,
+        nodes_per_second: summary.nodes_per_second,
+        connected: Duration::from_millis(summary.connected_ms),
+        silent: Duration::from_millis(summary.silent_ms),
         draining: summary.draining,
     }
 }

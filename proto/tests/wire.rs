@@ -17,7 +17,7 @@ use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     Accepted, Attempt, AuditReport, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent,
     JobId, JobLimits, JobSpec, JobState, Line, MAX_DEPTH, MoveHeat, MoveReport, Registration, RootPrune,
-    StateChange, StoppedBy, Terms, Unit, UnitId, UnitProgress, UnitReport, WhiteWindow, WorkerId,
+    StateChange, ShedNode, StoppedBy, Terms, Unit, UnitId, UnitProgress, UnitReport, WhiteWindow, WorkerId,
 };
 use corridor_shared::score::{Bound, MAX_CM, WhiteScore, win_in};
 use corridor_shared::search::PruneMode;
@@ -229,6 +229,11 @@ fn malformed_cache_entries_are_refused_by_name() {
 fn the_conversation_with_a_worker_survives_the_wire() {
     assert_eq!(unit_from_wire(unit_to_wire(&unit())), Ok(unit()));
     let report = UnitReport {
+        open: vec![ShedNode {
+            current: mv("e3h"),
+            done: vec![(mv("e8"), WhiteScore::Cm(-12), Bound::Lower), (mv("d8"), WhiteScore::WhiteWinsIn(7), Bound::Exact)],
+        }],
+        path_dependent: true,
         unit: UnitId(2),
         attempt: Attempt(3),
         score: Some((WhiteScore::BlackWinsIn(15), Bound::Upper)),
@@ -236,8 +241,6 @@ fn the_conversation_with_a_worker_survives_the_wire() {
         nodes: 99,
         completed: true,
         search_time: Duration::from_micros(1_500),
-        open: Vec::new(),
-        path_dependent: false,
     };
     assert_eq!(report_from_wire(&report_to_wire(&report)), Ok(report.clone()));
     let stopped = UnitReport { score: None, completed: false, ..report };

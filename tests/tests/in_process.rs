@@ -502,9 +502,16 @@ async fn a_silent_client_does_not_hold_up_the_end() {
     let coordinator = coordinator(Duration::from_secs(10)).await;
     let _silent = tokio::net::TcpStream::connect(coordinator.address()).await.expect("a connection");
     let _worker = worker(&coordinator, "a").await;
+    // One that spoke once, and then fell silent in the middle of a request, is no better.
+    let mut dumb = tokio::net::TcpStream::connect(coordinator.address()).await.expect("a connection");
+    tokio::io::AsyncWriteExt::write_all(&mut dumb, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.expect("sent");
     let started = Instant::now();
     coordinator.stop().await;
     assert!(started.elapsed() < Duration::from_secs(7), "{:?}", started.elapsed());
+    // The port is free again, and whoever holds on to the old connection is cut off.
+    let mut rest = Vec::new();
+    let cut = tokio::time::timeout(LONG, tokio::io::AsyncReadExt::read_to_end(&mut dumb, &mut rest));
+    assert!(cut.await.is_ok(), "still connected");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -623,6 +630,6 @@ async fn a_malformed_unit_fails_alone_and_large_messages_pass_both_ways() {
         Says::Draining(draining) => assert_eq!(draining.reason, large),
         other => panic!("{other:?}"),
     }
-    worker.stop.cancel();
-    worker.task.await.expect("an orderly end");
+    // Told to leave, it leaves, without another word from anybody.
+    tokio::time::timeout(LONG, worker.task).await.expect("in time").expect("an orderly end");
 }

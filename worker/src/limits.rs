@@ -19,6 +19,9 @@ pub const BACKOFF_MAX: Duration = Duration::from_secs(5);
 /// How long a drain may take, all in all (`drain_time`).
 pub const DRAIN_TIME: Duration = Duration::from_secs(5);
 
+/// Of that, how long a coordinator may take to close a session that is over (`goodbye_time`).
+pub const GOODBYE_TIME: Duration = Duration::from_secs(1);
+
 /// How often a quiet connection is asked for a sign of life (`keepalive_interval`).
 pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(8);
 

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use corridor_proto::convert::{
     heartbeat_to_wire, registration_to_wire, report_to_wire, terms_from_wire, unit_from_wire,
@@ -16,6 +15,7 @@ use corridor_proto::v1::session_response::Kind as Told;
 use corridor_shared::job::{Attempt, ENGINE_EPOCH, Registration, Terms, UnitId, UnitProgress, WorkerId};
 use corridor_shared::tt::TranspositionTable;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -26,7 +26,8 @@ use tracing::{debug, info, warn};
 use crate::backoff::Backoff;
 use crate::exchange::{Exchange, Outbox};
 use crate::limits::{
-    CONNECT_TIME, DRAIN_TIME, KEEPALIVE_INTERVAL, KEEPALIVE_TIMEOUT, MAX_MESSAGE_BYTES, SESSION_OUTBOX,
+    CONNECT_TIME, DRAIN_TIME, GOODBYE_TIME, KEEPALIVE_INTERVAL, KEEPALIVE_TIMEOUT, MAX_MESSAGE_BYTES,
+    SESSION_OUTBOX,
 };
 use crate::pool::{Outcome, Pool, Task};
 
@@ -80,8 +81,8 @@ pub struct Worker {
 
 /// How a conversation ended.
 enum End {
-    /// The worker was told to stop, and has drained.
-    Drained,
+    /// The worker was told to stop, and has drained; whatever is left to do must be done by then.
+    Drained(Instant),
     /// The line broke, or the coordinator closed it.
     Broken(String),
 }
@@ -134,9 +135,11 @@ impl Worker {
         self.connected.subscribe()
     }
 
-    /// Serves until told to stop, and drains then. A broken line is dialled again, with growing, jittered pauses.
+    /// Serves until told to stop, by this process or by a coordinator, and drains then, all within `drain_time`. A broken
+    /// line is dialled again, with growing, jittered pauses.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut next = 0;
+        let mut deadline = None;
         while !stop.is_cancelled() {
             let endpoint = self.endpoints[next % self.endpoints.len()].clone();
             next += 1;
@@ -151,7 +154,10 @@ impl Worker {
                 },
             };
             match end {
-                End::Drained => break,
+                End::Drained(by) => {
+                    deadline = Some(by);
+                    break;
+                }
                 End::Broken(reason) => {
                     let pause = self.backoff.next_pause();
                     warn!(coordinator = %endpoint.uri(), %reason, ?pause, "no line to the coordinator");
@@ -163,8 +169,9 @@ impl Worker {
             }
         }
         self.pool.close();
+        let deadline = deadline.unwrap_or_else(|| Instant::now() + DRAIN_TIME);
         let ended = async { while self.outcomes.recv().await.is_some() {} };
-        if tokio::time::timeout(DRAIN_TIME, ended).await.is_err() {
+        if tokio::time::timeout_at(deadline, ended).await.is_err() {
             warn!("drain_time has passed with search threads running");
         }
     }
@@ -185,12 +192,19 @@ impl Worker {
         self.connected.send_replace(true);
         let Line { terms, says, mut told } = line;
         info!(worker = %terms.worker, name = %self.registration.name, "registered");
-        let mut desk = Desk { pool: &self.pool, says, held: BTreeMap::new() };
+        let mut desk = Desk { pool: &self.pool, says, held: BTreeMap::new(), asked_to_leave: None };
         let mut heartbeat = tokio::time::interval(terms.heartbeat);
         heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let end = loop {
+            if let Some(reason) = desk.asked_to_leave.take() {
+                self.connected.send_replace(false);
+                break desk.drain(&mut self.outcomes, told, reason).await;
+            }
             let went_on = tokio::select! {
-                () = stop.cancelled() => break desk.drain(&mut self.outcomes, told).await,
+                () = stop.cancelled() => {
+                    desk.asked_to_leave = Some("told to stop".to_owned());
+                    continue;
+                }
                 message = told.message() => match message {
                     Ok(Some(message)) => desk.take(message).await,
                     Ok(None) => break End::Broken("the coordinator closed the session".to_owned()),
@@ -274,6 +288,8 @@ struct Desk<'a> {
     pool: &'a Pool,
     says: mpsc::Sender<v1::SessionRequest>,
     held: BTreeMap<UnitId, Arc<Task>>,
+    /// Somebody wants the worker to drain and leave, for this reason.
+    asked_to_leave: Option<String>,
 }
 
 impl Drop for Desk<'_> {
@@ -311,7 +327,7 @@ impl Desk<'_> {
             Some(Told::LeaseLost(lost)) => self.drop_unit(lost.unit, lost.attempt),
             Some(Told::Drain(drain)) => {
                 info!(reason = %drain.reason, "the coordinator asks for a drain");
-                return self.say(Says::Draining(v1::WorkerDraining { reason: drain.reason })).await;
+                self.asked_to_leave = Some(drain.reason);
             }
             Some(Told::Registered(_)) | None => warn!("a message without meaning was ignored"),
         }
@@ -381,9 +397,11 @@ impl Desk<'_> {
         &mut self,
         outcomes: &mut mpsc::Receiver<Outcome>,
         mut told: Streaming<v1::SessionResponse>,
+        reason: String,
     ) -> End {
+        let deadline = Instant::now() + DRAIN_TIME;
         let hand_back = async {
-            self.say(Says::Draining(v1::WorkerDraining { reason: "told to stop".to_owned() })).await?;
+            self.say(Says::Draining(v1::WorkerDraining { reason })).await?;
             for task in self.held.values() {
                 task.stop(false);
             }
@@ -393,16 +411,17 @@ impl Desk<'_> {
             }
             Ok::<(), Closed>(())
         };
-        if tokio::time::timeout(DRAIN_TIME, hand_back).await.is_err() {
+        if tokio::time::timeout_at(deadline, hand_back).await.is_err() {
             warn!("drain_time has passed with units unfinished");
         }
         // Closing our half ends the session; the coordinator then closes its own.
         let (closed, _) = mpsc::channel(1);
         self.says = closed;
         let goodbye = async { while let Ok(Some(_)) = told.message().await {} };
-        if tokio::time::timeout(Duration::from_secs(1), goodbye).await.is_err() {
+        let patience = deadline.min(Instant::now() + GOODBYE_TIME);
+        if tokio::time::timeout_at(patience, goodbye).await.is_err() {
             debug!("the coordinator did not close the session");
         }
-        End::Drained
+        End::Drained(deadline)
     }
 }

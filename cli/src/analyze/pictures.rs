@@ -11,7 +11,7 @@ use crate::out;
 use crate::render::html::AnalysisReport;
 
 /// Where to draw.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct PictureArgs {
     /// Draw the board, its heat and the best move into this file
     #[arg(long, value_name = "FILE")]

@@ -109,6 +109,11 @@ impl Screen {
         );
     }
 
+    /// Leaves a line above everything.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.live.print_above(text);
+    }
+
     /// Draws what has changed. Whoever calls this decides how often that is.
     pub(crate) fn redraw(&mut self) {
         let Some((rows, columns)) = self.live.size() else { return };

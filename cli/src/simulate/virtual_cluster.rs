@@ -223,7 +223,7 @@ impl Run {
                 Effect::Share { entries } if self.world.exchange_rate.is_some() => {
                     self.offer(at, WorkerId(0), &entries);
                 }
-                Effect::Share { .. } | Effect::Answer { .. } | Effect::Disconnect { .. } | Effect::Finish { .. } => {}
+                Effect::Share { .. } | Effect::Keep(_) | Effect::Answer { .. } | Effect::Disconnect { .. } | Effect::Finish { .. } => {}
             }
         }
         let wake = self.cluster.next_wake();

@@ -1,9 +1,12 @@
 //! Running the real binary.
 
 #![allow(dead_code, reason = "each file of tests uses its share")]
+#![allow(clippy::panic, reason = "a test that cannot go on panics")]
 
-use std::io::{ErrorKind, Write};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 /// What a run left behind.
 #[derive(Debug)]
@@ -65,4 +68,124 @@ pub(crate) fn json(arguments: &[&str]) -> serde_json::Value {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{arguments:?}");
     assert_eq!(ran.stdout.matches('\n').count(), 1, "one line: {}", ran.stdout);
     serde_json::from_str(&ran.stdout).unwrap()
+}
+
+/// Nothing in a test should take so long.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// A server of the binary: `coordinator`, `worker` or `serve`. It is killed when the test is over.
+pub(crate) struct Server {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+    /// What it has said so far.
+    pub(crate) said: Vec<String>,
+}
+
+impl Server {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let mut command = command();
+        command.args(arguments);
+        Self::start_command(command)
+    }
+
+    pub(crate) fn start_command(mut command: Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
+        Self { child, lines, said: Vec::new() }
+    }
+
+    /// A coordinator on free ports.
+    pub(crate) fn coordinator(arguments: &[&str]) -> Self {
+        let ports = ["coordinator", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"];
+        Self::start(&[&ports[..], arguments].concat())
+    }
+
+    /// A small worker.
+    pub(crate) fn worker(url: &str, arguments: &[&str]) -> Self {
+        let small = ["worker", "--coordinator", url, "--hash", "4M", "--http", "127.0.0.1:0"];
+        Self::start(&[&small[..], arguments].concat())
+    }
+
+    /// Waits for a line with a word in it.
+    #[track_caller]
+    pub(crate) fn line(&mut self, word: &str) -> String {
+        if let Some(line) = self.said.iter().find(|line| line.contains(word)) {
+            return line.clone();
+        }
+        loop {
+            match self.lines.recv_timeout(LONG) {
+                Ok(line) => {
+                    self.said.push(line.clone());
+                    if line.contains(word) {
+                        return line;
+                    }
+                }
+                Err(error) => panic!("no '{word}' ({error}) in {:?}", self.said),
+            }
+        }
+    }
+
+    /// The URL at the end of a line with a word in it.
+    #[track_caller]
+    pub(crate) fn url(&mut self, word: &str) -> String {
+        let line = self.line(word);
+        line[line.find("http://").unwrap()..].to_owned()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends it a signal, such as `-TERM`.
+    pub(crate) fn signal(&self, signal: &str) {
+        signal_to(self.pid(), signal);
+    }
+
+    /// Waits for its end; returns the exit code and how long that took.
+    #[track_caller]
+    pub(crate) fn end(&mut self) -> (Option<i32>, Duration) {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                self.said.extend(self.lines.iter());
+                return (status.code(), started.elapsed());
+            }
+            assert!(started.elapsed() < LONG, "it does not end: {:?}", self.said);
+            pause(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends a signal to a process.
+pub(crate) fn signal_to(pid: u32, signal: &str) {
+    let sent = Command::new("kill").args([signal, &pid.to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// Waits for nothing but time.
+pub(crate) fn pause(time: Duration) {
+    let (_sender, receiver) = mpsc::channel::<()>();
+    let _ = receiver.recv_timeout(time);
+}
+
+/// Tries until something is so.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !so() {
+        assert!(started.elapsed() < LONG, "never: {what}");
+        pause(Duration::from_millis(20));
+    }
 }

@@ -7,19 +7,23 @@ use std::time::Duration;
 use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::cat::{self, Reason, Verdict};
 use corridor_shared::job::{
-    Accepted, AuditReport, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent, JobId, JobSpec,
-    JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StateChange, StoppedBy,
+    Accepted, AuditReport, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent, JobId,
+    JobSpec, JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StateChange, StoppedBy,
 };
 use corridor_shared::score::WhiteScore;
 use corridor_shared::search::PruneMode;
 
 use super::merge;
-use super::messages::{Effect, WatcherId};
+use super::messages::{Effect, Iteration, Keep, Standing, WatcherId};
 use super::plan::{Manner, Plan, RootMove};
+use super::restore::KeptJob;
 use crate::limits::{DEFAULT_TIME, FIRST_DEPTH_GRACE, UNWATCHED_TIME};
 
 /// Plies searched when there is but one legal move: enough for a pawn race to be scored exactly.
 const FORCED_DEPTH: u8 = 2;
+
+/// The reason that a client's pause is given.
+pub(crate) const PAUSED_BY_CLIENT: &str = "paused by a client";
 
 /// A job, from its acceptance to the day it is forgotten.
 #[derive(Clone, Debug)]
@@ -38,6 +42,10 @@ pub(crate) struct Job {
     /// The state that watchers were told last.
     told: Option<JobState>,
     accepted_at: Duration,
+    /// Time that had passed when it was accepted again by this coordinator.
+    elapsed_before: Duration,
+    /// It is held since then because the store cannot be written; its clock stands still.
+    held_since: Option<Duration>,
     ended_at: Option<Duration>,
     unwatched_since: Option<Duration>,
     log: Vec<Arc<EventRecord>>,
@@ -67,6 +75,8 @@ impl Job {
             ending: None,
             told: None,
             accepted_at: now,
+            elapsed_before: Duration::ZERO,
+            held_since: None,
             ended_at: None,
             unwatched_since: None,
             log: Vec::new(),
@@ -81,6 +91,7 @@ impl Job {
 
     /// The first events: what was accepted, and every heat that a display needs.
     pub(crate) fn announce(&mut self, effects: &mut Vec<Effect>) {
+        effects.push(Effect::Keep(Keep::Job { job: self.id, spec: Box::new(self.spec.clone()) }));
         let position = self.spec.position;
         let moves = root_moves(&position, self.spec.prune);
         let searched: Vec<Move> = moves.kept.iter().map(|verdict| verdict.mv).collect();
@@ -105,7 +116,9 @@ impl Job {
         );
         let record = Arc::new(EventRecord { seq: self.last_seq() + 1, event });
         self.log.push(Arc::clone(&record));
-        let deliver = |&watcher| Effect::Deliver { watcher, records: vec![Arc::clone(&record)] };
+        let job = self.id;
+        effects.push(Effect::Keep(Keep::Event { job, record: Arc::clone(&record) }));
+        let deliver = |&watcher| Effect::Deliver { job, watcher, records: vec![Arc::clone(&record)] };
         effects.extend(self.watchers.iter().map(deliver));
     }
 
@@ -154,7 +167,7 @@ impl Job {
 
     /// Units of it may be granted.
     pub(crate) fn is_open(&self) -> bool {
-        !self.state.is_final() && !self.paused
+        !self.state.is_final() && !self.paused && self.held_since.is_none()
     }
 
     /// The depth after which it ends.
@@ -165,11 +178,15 @@ impl Job {
 
     /// When its time is up. A limit that is shorter than the first depth takes is stretched a little.
     pub(crate) fn deadline(&self) -> Option<Duration> {
+        if self.held_since.is_some() {
+            return None;
+        }
         let limits = &self.spec.limits;
         let unlimited = limits.depth.is_none() && limits.nodes.is_none();
         let time = limits.time.or(unlimited.then_some(DEFAULT_TIME))?;
         let grace = if self.depth == 0 { FIRST_DEPTH_GRACE } else { Duration::ZERO };
-        Some(self.accepted_at.saturating_add(time).saturating_add(grace))
+        let left = time.saturating_add(grace).saturating_sub(self.elapsed_before);
+        Some(self.accepted_at.saturating_add(left))
     }
 
     /// When it is cancelled because nobody watches.
@@ -224,11 +241,18 @@ impl Job {
             };
             self.emit(JobEvent::Iteration(report), effects);
         }
+        self.keep_iteration(now, effects);
+        self.stop_reason()
+    }
+
+    /// Why nothing is searched after the last completed iteration, if that is so.
+    fn stop_reason(&self) -> Option<StoppedBy> {
         let proven = |line: &Line| !matches!(line.score_white, WhiteScore::Cm(_));
         if self.lines.iter().take(self.plan.multipv()).all(proven) {
             return Some(StoppedBy::Proof);
         }
-        let spent = self.spec.limits.nodes.is_some_and(|limit| self.spec.deterministic && self.nodes >= limit);
+        let spent =
+            self.spec.limits.nodes.is_some_and(|limit| self.spec.deterministic && self.nodes >= limit);
         if spent {
             return Some(StoppedBy::Nodes);
         }
@@ -283,7 +307,9 @@ impl Job {
             }
         };
         self.emit(event, effects);
-        let finish = |watcher| Effect::Finish { watcher };
+        self.keep_standing(now, effects);
+        let job = self.id;
+        let finish = |watcher| Effect::Finish { job, watcher };
         effects.extend(std::mem::take(&mut self.watchers).into_iter().map(finish));
     }
 
@@ -306,7 +332,114 @@ impl Job {
     }
 
     fn elapsed(&self, now: Duration) -> Duration {
-        self.ended_at.unwrap_or(now).saturating_sub(self.accepted_at)
+        let until = self.ended_at.or(self.held_since).unwrap_or(now);
+        until.saturating_sub(self.accepted_at).saturating_add(self.elapsed_before)
+    }
+
+    /// Keeps where it stands, the lines of the last iteration apart.
+    pub(crate) fn keep_standing(&self, now: Duration, effects: &mut Vec<Effect>) {
+        let standing = Box::new(self.standing(now));
+        effects.push(Effect::Keep(Keep::Standing { job: self.id, standing }));
+    }
+
+    fn keep_iteration(&self, now: Duration, effects: &mut Vec<Effect>) {
+        let iteration = Some(Iteration {
+            depth: self.depth,
+            nodes: self.nodes,
+            lines: self.lines.clone(),
+            order: self.plan.order(),
+        });
+        let standing = Box::new(Standing { iteration, ..self.standing(now) });
+        effects.push(Effect::Keep(Keep::Standing { job: self.id, standing }));
+    }
+
+    pub(crate) fn standing(&self, now: Duration) -> Standing {
+        Standing {
+            state: self.state,
+            paused: self.paused,
+            nodes: self.nodes,
+            elapsed: self.elapsed(now),
+            iteration: None,
+        }
+    }
+
+    /// Nothing of it can be kept for now: it must not run, and its clock stands still.
+    pub(crate) fn hold(&mut self, now: Duration, reason: &str, effects: &mut Vec<Effect>) {
+        if self.held_since.is_none() {
+            self.held_since = Some(now);
+            // Also after a client's pause: why nothing runs is another reason now.
+            self.told = None;
+            self.set_state(JobState::Paused, reason, effects);
+        }
+    }
+
+    /// The store is back.
+    pub(crate) fn release(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+        let Some(since) = self.held_since.take() else { return };
+        self.accepted_at += now.saturating_sub(since);
+        if self.paused {
+            self.told = None;
+            self.set_state(JobState::Paused, PAUSED_BY_CLIENT, effects);
+        } else {
+            // Whoever schedules says what it is now.
+            self.state = JobState::Queued;
+        }
+    }
+
+    /// Goes on with a job that another coordinator has left behind: what is known about it becomes this one's. Returns why it
+    /// ends now, if its last iteration was complete and only an audit was left.
+    pub(crate) fn restore(&mut self, kept: KeptJob, now: Duration) -> Option<StoppedBy> {
+        let KeptJob { standing, events, .. } = kept;
+        self.state = standing.state;
+        self.paused = standing.paused;
+        self.nodes = standing.nodes;
+        self.elapsed_before = standing.elapsed;
+        self.told = events.iter().rev().find_map(|record| match &record.event {
+            JobEvent::State(change) => Some(change.state),
+            _ => None,
+        });
+        self.log = events;
+        if self.state.is_final() {
+            self.ended_at = Some(now);
+        } else if !self.spec.detach {
+            self.unwatched_since = Some(now);
+        }
+        // Without an iteration it begins again, and what was visited for nothing does not count in a deterministic answer.
+        let Some(Iteration { depth, nodes, lines, order }) = standing.iteration else {
+            self.nodes = if self.spec.deterministic { 0 } else { self.nodes };
+            return None;
+        };
+        if self.spec.deterministic {
+            self.nodes = nodes;
+        }
+        let kept = |line: &Line| self.plan.candidates().iter().any(|it| it.root_move.mv == line.mv);
+        if !lines.iter().all(kept) {
+            self.widen();
+        }
+        self.depth = depth;
+        self.plan.resume(depth, &lines, &order);
+        self.lines = lines;
+        if self.state.is_final() {
+            return None;
+        }
+        let stop = self.stop_reason();
+        match stop {
+            None => self.plan.deepen(),
+            Some(_) => self.forget_audited(),
+        }
+        stop
+    }
+
+    /// What was audited before is not audited again.
+    fn forget_audited(&mut self) {
+        let audits = self.log.iter().filter_map(|record| match &record.event {
+            JobEvent::Audit(report) => Some(report),
+            _ => None,
+        });
+        for report in audits {
+            self.misses += u32::from(report.miss);
+            self.pruned.retain(|root_move| root_move.mv != report.mv);
+        }
     }
 
     pub(crate) fn summary(&self, now: Duration) -> JobSummary {

@@ -1,11 +1,13 @@
 //! What goes into the state machine and what comes out of it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use corridor_shared::board::Move;
 use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
-    Attempt, EventRecord, JobId, JobSpec, JobSummary, Registration, Terms, Unit, UnitId, UnitProgress,
-    UnitReport, WhiteWindow, WorkerId, WorkerSummary,
+    Attempt, EventRecord, JobId, JobSpec, JobState, JobSummary, Line, Registration, Terms, Unit, UnitId,
+    UnitProgress, UnitReport, WhiteWindow, WorkerId, WorkerSummary,
 };
 
 /// Number of a client's stream of events, given by the driver.
@@ -38,6 +40,13 @@ pub enum Event {
         /// What it says.
         says: WorkerSays,
     },
+    /// The store cannot be written: whatever is kept there must wait.
+    StoreLost {
+        /// Why, in plain words.
+        reason: String,
+    },
+    /// The store can be written again.
+    StoreBack,
     /// Time has passed.
     Tick,
 }
@@ -141,8 +150,13 @@ pub enum Effect {
         /// Why, in plain words.
         reason: String,
     },
+    /// Make something durable. What is told about its job from now on, deliveries and answers, must wait until that is
+    /// done; what is told to workers need not. Without a store it is nothing.
+    Keep(Keep),
     /// Hand events to a watcher.
     Deliver {
+        /// Of which job.
+        job: JobId,
         /// Which.
         watcher: WatcherId,
         /// In order of their numbers.
@@ -150,9 +164,70 @@ pub enum Effect {
     },
     /// Nothing more comes for a watcher.
     Finish {
+        /// Of which job.
+        job: JobId,
         /// Which.
         watcher: WatcherId,
     },
+}
+
+/// Something that outlives the coordinator.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Keep {
+    /// A job was accepted.
+    Job {
+        /// Its number.
+        job: JobId,
+        /// What was asked.
+        spec: Box<JobSpec>,
+    },
+    /// Something happened to a job.
+    Event {
+        /// The job.
+        job: JobId,
+        /// What happened.
+        record: Arc<EventRecord>,
+    },
+    /// A job stands somewhere else now.
+    Standing {
+        /// The job.
+        job: JobId,
+        /// Where.
+        standing: Box<Standing>,
+    },
+    /// A job is forgotten, with all that was kept of it.
+    Forget {
+        /// The job.
+        job: JobId,
+    },
+}
+
+/// Where a job stands: what a later coordinator needs to go on with it, its events apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// Its state.
+    pub state: JobState,
+    /// It is held by a client.
+    pub paused: bool,
+    /// Positions visited so far.
+    pub nodes: u64,
+    /// Time since acceptance during which a coordinator lived and could write.
+    pub elapsed: Duration,
+    /// The last completed iteration: depth, and every searched root move, best first. `None` if that is what it was.
+    pub iteration: Option<Iteration>,
+}
+
+/// A completed iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Iteration {
+    /// Its depth, in plies.
+    pub depth: u8,
+    /// Positions visited since the start of the job, up to its end.
+    pub nodes: u64,
+    /// Every searched root move, best first.
+    pub lines: Vec<Line>,
+    /// The order in which the next iteration looks at the root moves.
+    pub order: Vec<Move>,
 }
 
 /// An answer.
@@ -225,6 +300,9 @@ pub enum Refusal {
     /// The name is taken.
     #[error("{0}")]
     AlreadyExists(String),
+    /// Not now; later, or elsewhere.
+    #[error("{0}")]
+    Unavailable(String),
     /// Not supported yet.
     #[error("{0}")]
     Unsupported(String),

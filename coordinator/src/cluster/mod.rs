@@ -12,6 +12,7 @@ mod lease;
 mod merge;
 mod messages;
 mod plan;
+mod restore;
 #[cfg(test)]
 mod split_tests;
 #[cfg(test)]
@@ -27,10 +28,14 @@ use corridor_shared::job::{
 };
 
 use crate::limits;
-use job::{End, Job};
+use job::{End, Job, PAUSED_BY_CLIENT};
 use lease::{Fleet, Lease};
-pub use messages::{Answer, Command, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays};
+pub use messages::{
+    Answer, Command, Effect, Event, Iteration, Keep, Question, Refusal, Standing, Ticket, WatcherId,
+    WorkerSays,
+};
 use plan::{Adjustment, Class, Task};
+pub use restore::KeptJob;
 
 /// Units that an iteration is cut into, for each slot: enough that the last ones end at about the same time.
 const UNITS_PER_SLOT: u64 = 12;
@@ -54,6 +59,8 @@ pub struct Config {
     pub lease: Duration,
     /// A unit is worth its messages from so much time of search on.
     pub smallest_unit: Duration,
+    /// So many deaths of workers over one unit, and it is parked.
+    pub unit_deaths: u32,
     /// Split at the root and nowhere else, for comparison.
     pub root_only: bool,
     /// The most entries of the shared cache.
@@ -65,6 +72,7 @@ impl Default for Config {
         Self {
             lease: limits::DEFAULT_LEASE,
             smallest_unit: limits::SMALLEST_UNIT,
+            unit_deaths: limits::UNIT_DEATHS,
             root_only: false,
             cache_entries: limits::MAX_CACHE_ENTRIES,
         }
@@ -87,6 +95,8 @@ pub struct Cluster {
     stale: BTreeSet<JobId>,
     last_job: u64,
     last_unit: u64,
+    /// Why the store cannot be written, if that is so.
+    store_fault: Option<String>,
 }
 
 impl Cluster {
@@ -104,6 +114,7 @@ impl Cluster {
             stale: BTreeSet::new(),
             last_job: 0,
             last_unit: 0,
+            store_fault: None,
         }
     }
 
@@ -118,6 +129,8 @@ impl Cluster {
             }
             Event::Unwatch { watcher } => self.unwatch(now, watcher),
             Event::Worker { worker, says } => self.hear(now, worker, says, effects),
+            Event::StoreLost { reason } => self.store_lost(now, &reason, effects),
+            Event::StoreBack => self.store_back(now, effects),
             Event::Tick => {}
         }
         self.check_time(now, effects);
@@ -155,7 +168,7 @@ impl Cluster {
                 Ok(Answer::Nothing)
             }
             Question::Pause(job) => self.pause(now, job, effects).map(|()| Answer::Nothing),
-            Question::Resume(job) => self.resume(job).map(|()| Answer::Nothing),
+            Question::Resume(job) => self.resume(now, job, effects).map(|()| Answer::Nothing),
             Question::Get(job) => Ok(Answer::Jobs(vec![self.job(job)?.summary(now)])),
             Question::List { limit, before } => {
                 let older = |job: &&Job| before.is_none_or(|before| job.id < before);
@@ -181,6 +194,7 @@ impl Cluster {
         effects: &mut Vec<Effect>,
     ) -> Result<JobId, Refusal> {
         check_supported(&spec)?;
+        self.check_store()?;
         if self.open.len() >= limits::MAX_OPEN_JOBS {
             return Err(exhausted("max_open_jobs", limits::MAX_OPEN_JOBS));
         }
@@ -228,10 +242,10 @@ impl Cluster {
         }
         let records = job.events_after(after_seq);
         if !records.is_empty() {
-            effects.push(Effect::Deliver { watcher, records });
+            effects.push(Effect::Deliver { job: id, watcher, records });
         }
         if job.state.is_final() {
-            effects.push(Effect::Finish { watcher });
+            effects.push(Effect::Finish { job: id, watcher });
         } else {
             job.watched(watcher);
             self.watchers.insert(watcher, id);
@@ -253,17 +267,19 @@ impl Cluster {
         self.revoke_all(now, id, effects);
         if let Some(job) = self.jobs.get_mut(&id) {
             job.paused = true;
-            job.set_state(JobState::Paused, "paused by a client", effects);
+            job.set_state(JobState::Paused, PAUSED_BY_CLIENT, effects);
+            job.keep_standing(now, effects);
         }
         Ok(())
     }
 
-    fn resume(&mut self, id: JobId) -> Result<(), Refusal> {
+    fn resume(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) -> Result<(), Refusal> {
         if self.job(id)?.state.is_final() {
             return Err(Refusal::Precondition(format!("job {id} has ended")));
         }
         if let Some(job) = self.jobs.get_mut(&id) {
             job.paused = false;
+            job.keep_standing(now, effects);
         }
         self.stale.insert(id);
         Ok(())
@@ -641,11 +657,7 @@ impl Cluster {
         job.end(end, now, effects);
         self.open.remove(&(Reverse(job.spec.priority), id));
         self.ended.insert((now, id));
-        while self.ended.len() > limits::RETAINED_JOBS {
-            if let Some((_, oldest)) = self.ended.pop_first() {
-                self.jobs.remove(&oldest);
-            }
-        }
+        self.forget_oldest(effects);
     }
 
     // ---- scheduling -----------------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ impl Lab {
                         }
                     }
                 }
-                Effect::Answer { .. } | Effect::Finish { .. } | Effect::Share { .. } => {}
+                Effect::Answer { .. } | Effect::Finish { .. } | Effect::Share { .. } | Effect::Keep(_) => {}
             }
         }
         self.check();

@@ -92,12 +92,12 @@ impl World {
             Effect::Disconnect { worker, .. } => {
                 self.held.remove(&worker);
             }
-            Effect::Share { .. } => {}
-            Effect::Deliver { watcher, records } => {
+            Effect::Keep(_) | Effect::Share { .. } => {}
+            Effect::Deliver { watcher, records, .. } => {
                 assert!(!self.finished.contains(&watcher), "an event after the end of a stream");
                 self.events.entry(watcher).or_default().extend(records);
             }
-            Effect::Finish { watcher } => {
+            Effect::Finish { watcher, .. } => {
                 assert!(self.finished.insert(watcher), "finished twice");
             }
         }

@@ -32,6 +32,7 @@ fn unanswered(error: &AskError) -> Status {
             Refusal::Invalid(_) => Status::invalid_argument(text),
             Refusal::Exhausted(_) => Status::resource_exhausted(text),
             Refusal::Precondition(_) => Status::failed_precondition(text),
+            Refusal::Unavailable(_) => Status::unavailable(text),
             Refusal::AlreadyExists(_) => Status::already_exists(text),
             Refusal::Unsupported(_) => Status::unimplemented(text),
         },

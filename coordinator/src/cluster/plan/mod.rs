@@ -9,6 +9,7 @@
 //!
 //! All scores of root moves are from the root's side to move, win distances counted from the root.
 
+mod resume;
 mod tree;
 mod walk;
 

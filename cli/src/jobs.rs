@@ -1,0 +1,77 @@
+//! `corridor jobs`: what a cluster is about, newest first.
+
+use clap::Args;
+use corridor_proto::json::ScoreView;
+use corridor_shared::job::JobSummary;
+use serde::Serialize;
+
+use crate::client::ClusterArgs;
+use crate::failure::Failure;
+use crate::units::{grouped, span};
+use crate::{listing, out, runtime};
+
+/// What `jobs` is told.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    cluster: ClusterArgs,
+}
+
+/// A job as JSON sees it.
+#[derive(Serialize)]
+pub(crate) struct JobView {
+    job: u64,
+    state: &'static str,
+    position: String,
+    depth: u8,
+    best_move: Option<String>,
+    score_white: Option<ScoreView>,
+    nodes: u64,
+    elapsed_ms: u64,
+    last_seq: u64,
+    priority: i32,
+}
+
+impl From<&JobSummary> for JobView {
+    fn from(summary: &JobSummary) -> Self {
+        Self {
+            job: summary.job.0,
+            state: summary.state.name(),
+            position: summary.position.to_string(),
+            depth: summary.depth,
+            best_move: summary.best_move.map(|mv| mv.to_string()),
+            score_white: summary.score_white.map(Into::into),
+            nodes: summary.nodes,
+            elapsed_ms: corridor_proto::convert::millis(summary.elapsed),
+            last_seq: summary.last_seq,
+            priority: summary.priority,
+        }
+    }
+}
+
+/// Lists the jobs.
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
+    let jobs = runtime::run(arguments.cluster.client().jobs())?;
+    if json {
+        return jobs.iter().try_for_each(|job| out::json(&JobView::from(job)));
+    }
+    if jobs.is_empty() {
+        return out::line("no jobs");
+    }
+    let headings = ["job", "state", "priority", "depth", "best", "score", "nodes", "time"];
+    let rows: Vec<_> = jobs.iter().map(row).collect();
+    out::line(&listing::table(headings, &rows))
+}
+
+fn row(job: &JobSummary) -> [String; 8] {
+    [
+        job.job.to_string(),
+        job.state.name().to_owned(),
+        job.priority.to_string(),
+        job.depth.to_string(),
+        job.best_move.map_or_else(|| "-".to_owned(), |mv| mv.to_string()),
+        job.score_white.map_or_else(|| "-".to_owned(), |score| score.to_string()),
+        grouped(job.nodes),
+        span(job.elapsed),
+    ]
+}
