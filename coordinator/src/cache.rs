@@ -176,8 +176,8 @@ impl SharedCache {
         });
     }
 
-    /// Takes in what a worker has found, and lets what is news wait for the others. Returns how many new or better entries it
-    /// has kept.
+    /// Takes in what a worker has found, and lets what is news wait for the others; from a number without a session (0 never
+    /// has one), for all. Returns how many new or better entries it has kept.
     pub fn offer(&self, from: WorkerId, entries: &[SharedEntry]) -> usize {
         let origin = origin(from);
         let mut accepted = 0;

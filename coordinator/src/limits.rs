@@ -83,7 +83,7 @@ pub const DRAIN_TIME: Duration = Duration::from_secs(5);
 /// Nodes of one job's master tree (`max_tree_nodes`); a full tree splits no further.
 pub const MAX_TREE_NODES: usize = 100_000;
 
-/// Entries of the shared cache, unless told otherwise (`max_cache_entries`): with their map 43 MB.
+/// Entries of the shared cache, unless told otherwise (`max_cache_entries`): with their map 45 MB.
 pub const MAX_CACHE_ENTRIES: usize = 917_504;
 
 /// Entries that wait for one worker (`exchange_queue`); when it is full the shallowest are dropped.

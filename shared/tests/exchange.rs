@@ -62,7 +62,7 @@ fn spec(depth: u8, window: Window) -> UnitSpec<'static> {
     UnitSpec { depth, window, prune: PruneMode::Cat, node_budget: None, hint: &[] }
 }
 
-fn unit(table: &Arc<TranspositionTable>, position: &Position, spec: &UnitSpec) -> UnitOutcome {
+fn unit(table: &Arc<TranspositionTable>, position: &Position, spec: &UnitSpec<'_>) -> UnitOutcome {
     Searcher::new(Arc::clone(table)).search_unit(position, &[], spec, &mut Undisturbed)
 }
 

@@ -297,7 +297,7 @@ async fn real_workers_share_what_they_find_and_count_its_use() {
     let with = analyse(true).await;
     assert!(with.accepted > 100 && with.sent > 100 && with.received <= with.sent, "{with:?}");
     let without = analyse(false).await;
-    assert_eq!((without.offered, without.entries, without.peers), (0, 0, 0));
+    assert_eq!((without.peers, without.sent, without.received), (0, 0, 0), "{without:?}");
 }
 
 // ---- what is refused ------------------------------------------------------------------------------------------------

@@ -45,6 +45,14 @@ fn entries_go_to_everybody_else_once() {
 }
 
 #[test]
+fn what_the_coordinator_knows_goes_to_all() {
+    let (cache, peers) = shared(2);
+    assert_eq!(cache.offer(WorkerId(0), &[entry(1, 7)]), 1);
+    assert!(peers.iter().all(|peer| cache.take(peer, 10) == [entry(1, 7)]));
+    assert_eq!(cache.seeds(WorkerId(1), [entry(1, 7).key], 1), [entry(1, 7)]);
+}
+
+#[test]
 fn what_a_worker_has_found_itself_meanwhile_is_not_sent_to_it() {
     let (cache, peers) = shared(2);
     cache.offer(WorkerId(1), &[entry(1, 7), entry(2, 7)]);
