@@ -797,7 +797,9 @@ impl Cluster {
     /// Running units that one worker alone has, and when they are overdue.
     fn stragglers(&self) -> impl Iterator<Item = (Duration, UnitId)> + '_ {
         let rate = self.slot_rate();
+        let idle = self.fleet.idlest();
         let straggler = move |lease: &Lease| {
+            idle.filter(|&idle| idle != lease.worker)?;
             let job = self.jobs.get(&lease.unit.job).filter(|job| job.is_open())?;
             let expected = job.plan.held_once(lease.unit.unit).filter(|_| self.fleet.runs(lease))?;
             let micros = expected.saturating_mul(LATE_BY).saturating_mul(1_000_000) / rate.max(1);
