@@ -304,6 +304,10 @@ impl Fleet {
                     worker.stuck.insert((*unit, held.unit.attempt));
                 }
             }
+            // With no slot left that moves, what waits there would wait for ever.
+            if worker.slots() == 0 && slots > 0 {
+                stalled.extend(worker.units.iter().skip(slots));
+            }
         }
         stalled
     }
