@@ -400,13 +400,9 @@ fn a_worker_that_lives_but_does_not_move_loses_its_unit() {
     let healthy = world.join(1);
     for _ in 0..11 {
         world.now += LEASE / 10;
-        let beat = world.held[&frozen].values().map(|unit| UnitProgress {
-            unit: unit.unit,
-            attempt: unit.attempt,
-            nodes: 0,
-        });
-        let beat = WorkerSays::Heartbeat(beat.collect());
-        world.says(frozen, beat);
+        // Its thread does not leave the unit, whatever the coordinator says.
+        let stuck = UnitProgress { unit: unit.unit, attempt: unit.attempt, nodes: 0 };
+        world.says(frozen, WorkerSays::Heartbeat(vec![stuck]));
         // The healthy one moves.
         let moves: Vec<UnitProgress> = world.held[&healthy]
             .values()
@@ -419,6 +415,7 @@ fn a_worker_that_lives_but_does_not_move_loses_its_unit() {
         world.says(healthy, WorkerSays::Heartbeat(moves));
     }
     assert!(world.held[&frozen].is_empty(), "nothing more is given to threads that do not move");
+    world.lease_lost.clear();
     assert!(world.cluster.fleet.worker(frozen).is_some(), "the worker itself stays");
     assert_eq!(world.run(job).depth, 3);
     // Its late result is refused, and frees its slot.
@@ -427,6 +424,27 @@ fn a_worker_that_lives_but_does_not_move_loses_its_unit() {
     assert_eq!(world.lease_lost.last(), Some(&(frozen, unit.unit, unit.attempt)));
     world.submit(start(3));
     assert!(!world.held[&frozen].is_empty());
+}
+
+#[test]
+fn what_waits_behind_threads_that_do_not_move_is_taken_back_too() {
+    let mut world = World::new();
+    let frozen = world.join(1);
+    let job = world.submit(spec("/ / d2 e8 / 10 10 / 1", 5));
+    for _ in 0..60 {
+        let unit = world.running(frozen).expect("work");
+        world.finish(frozen, &unit);
+    }
+    assert!(world.held[&frozen].len() > 1, "some wait");
+    let stands = |unit: &Unit| UnitProgress { unit: unit.unit, attempt: unit.attempt, nodes: 0 };
+    let stuck: Vec<UnitProgress> = world.held[&frozen].values().map(stands).collect();
+    for _ in 0..11 {
+        world.now += LEASE / 10;
+        world.says(frozen, WorkerSays::Heartbeat(stuck.clone()));
+    }
+    assert!(world.held[&frozen].is_empty());
+    world.join(1);
+    assert_eq!(world.run(job).depth, 5);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use corridor_shared::board::{Move, Position};
 use corridor_shared::exchange::{SharedEntry, folded, shared_key};
 use corridor_shared::job::{Attempt, UnitId, WorkerId};
 use corridor_shared::score::{Bound, INFINITE, MAX_CM, Score};
-use corridor_shared::search::{PruneMode, SplitMove, depth_without_move, split_moves};
+use corridor_shared::search::{PruneMode, SplitMove, Window, depth_without_move, split_moves};
 
 use super::walk::Prefix;
 use crate::limits::MAX_TREE_NODES;
@@ -493,20 +493,25 @@ impl Tree {
         Some(entry)
     }
 
-    /// What a transposition of a node tells about it, if that is new.
-    pub(super) fn recall(&mut self, id: NodeId, depth: i32) {
-        let prune = self.prune;
+    /// What a transposition of a node tells about it, as far as that decides a null window. An exact score without the line
+    /// that leads to it is none: as in the search, an open window is searched.
+    pub(super) fn recall(&mut self, id: NodeId, depth: i32, window: Window) {
         let node = self.get(id);
-        let Some(entry) = self.table.get(&shared_key(&node.position, prune)).copied() else { return };
-        let known = i32::from(entry.depth);
-        let bounds = Bounds::of(to_root(entry.score, node.ply), entry.bound);
+        let Some(entry) = self.table.get(&shared_key(&node.position, self.prune)).copied() else { return };
         let best = folded(&node.position, entry.mv);
+        let score = to_root(entry.score, node.ply);
         let node = self.get_mut(id);
         if node.line.is_empty() {
             node.line.extend(best);
         }
-        if known >= depth && node.bounds(depth).and(bounds).is_some_and(|both| both != node.bounds(depth)) {
-            node.know(known, bounds);
+        let known = i32::from(entry.depth);
+        if known < depth || window.beta - window.alpha > 1 {
+            return;
+        }
+        if score <= window.alpha && entry.bound != Bound::Lower {
+            node.know(known, Bounds::of(score, Bound::Upper));
+        } else if score >= window.beta && entry.bound != Bound::Upper {
+            node.know(known, Bounds::of(score, Bound::Lower));
         }
     }
 

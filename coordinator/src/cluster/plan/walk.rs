@@ -148,7 +148,7 @@ impl Walk<'_> {
             return known;
         }
         if !self.cut.deterministic {
-            self.tree.recall(id, depth);
+            self.tree.recall(id, depth, window);
             let known = self.tree.get(id).bounds(depth);
             if known.decide(window.alpha, window.beta) {
                 return known;
