@@ -56,6 +56,52 @@ fn nothing_is_pruned_under_none() {
 }
 
 #[test]
+fn a_deterministic_answer_is_the_same_with_any_number_of_workers() {
+    let answer = |workers: &str| {
+        let arguments = ["--deterministic", "--moves", "e2 e8 e3 e7 e4 e6", "--depth", "8", "--multipv", "2"];
+        let ran =
+            run(&[&["analyze", "--json", "--hash", "8M", "--workers", workers], &arguments[..]].concat());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        let mut done: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+        assert_eq!(done["event"], "done");
+        let done = done.as_object_mut().unwrap();
+        // How long it took, and how many events there were, is not the answer.
+        done.remove("elapsed_ms").unwrap();
+        done.remove("seq").unwrap();
+        done.clone()
+    };
+    let alone = answer("1");
+    assert_eq!(alone["depth"], 8);
+    assert_eq!(alone, answer("2"));
+    assert_eq!(alone, answer("3"));
+}
+
+#[test]
+fn an_audit_searches_every_pruned_move_and_says_which_rule_failed() {
+    let events = events(&["--moves", "e2 e8 e3 e7 e4 e6", "--depth", "3", "--prune", "audit"]);
+    let done = events.last().unwrap();
+    let mut pruned: Vec<(String, String)> = events[0]["pruned"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["move"].to_string(), it["reason"].to_string()))
+        .collect();
+    let audits: Vec<&Value> = events.iter().filter(|event| event["event"] == "audit").collect();
+    let mut audited: Vec<(String, String)> =
+        audits.iter().map(|it| (it["move"].to_string(), it["reason"].to_string())).collect();
+    pruned.sort();
+    audited.sort();
+    assert!(pruned.len() > 20, "{pruned:?}");
+    assert_eq!(audited, pruned);
+    // White is to move: a miss is what scores higher than the best searched move.
+    let centimetres = |score: &Value| score["cm"].as_i64().unwrap();
+    let best = centimetres(&done["score_white"]);
+    for audit in audits {
+        assert_eq!(audit["miss"], centimetres(&audit["score_white"]) > best, "{audit}");
+    }
+}
+
+#[test]
 fn games_that_are_over_or_forced_answer_at_once() {
     let over = events(&["--position", "/ / e9 e5 / 10 10 / 2"]);
     let done = over.last().unwrap();
@@ -140,7 +186,6 @@ fn bad_input_is_refused_in_one_line() {
         &["--time", "30"],
         "invalid value '30' for '--time <T>': a duration carries a unit: us, ms, s, m, h or d",
     );
-    refused(&["--deterministic"], "--deterministic is not supported by this version");
     refused(
         &["--coordinator", "no url"],
         "invalid value 'no url' for '--coordinator <URL>': http://HOST:PORT is wanted",

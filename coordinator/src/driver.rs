@@ -425,11 +425,15 @@ impl Driver {
             unit.seeds = self.cache.seeds(worker, line_keys(unit), MAX_SEEDS);
         }
         let fault = self.outboxes.get(&worker)?.try_send(command).err()?;
-        let reason = match fault {
-            mpsc::error::TrySendError::Full(_) => format!("worker_outbox {WORKER_OUTBOX} is full"),
-            mpsc::error::TrySendError::Closed(_) => "its session has ended".to_owned(),
+        let says = match fault {
+            mpsc::error::TrySendError::Full(_) => {
+                WorkerSays::Gone { reason: format!("worker_outbox {WORKER_OUTBOX} is full") }
+            }
+            mpsc::error::TrySendError::Closed(_) => {
+                WorkerSays::Broken { reason: "its session has ended".to_owned() }
+            }
         };
-        Some(Event::Worker { worker, says: WorkerSays::Gone { reason } })
+        Some(Event::Worker { worker, says })
     }
 
     fn deliver(&mut self, watcher: WatcherId, records: Vec<Arc<EventRecord>>) -> Option<Event> {
@@ -460,7 +464,7 @@ impl Driver {
         for worker in gone {
             self.outboxes.remove(&worker);
             let reason = "its session has ended".to_owned();
-            self.step(Event::Worker { worker, says: WorkerSays::Gone { reason } });
+            self.step(Event::Worker { worker, says: WorkerSays::Broken { reason } });
         }
     }
 }

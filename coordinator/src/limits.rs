@@ -65,7 +65,13 @@ pub const DEFAULT_LEASE: Duration = Duration::from_secs(10);
 pub const LEASE_RANGE: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(100)..=Duration::from_secs(3_600);
 
-/// Deaths of workers over one unit before it is parked, unless told otherwise (`unit_deaths`).
+/// Heartbeats that are due within a lease (`heartbeats_per_lease`).
+pub const HEARTBEATS_PER_LEASE: u32 = 10;
+
+/// A worker that has missed so many heartbeats yields its name to a process that claims it (`missed_heartbeats`).
+pub const MISSED_HEARTBEATS: u32 = 3;
+
+/// Deaths of workers over one unit before its job is parked, unless told otherwise (`unit_deaths`).
 pub const UNIT_DEATHS: u32 = 3;
 
 /// A new session must register within this time (`register_time`).

@@ -37,6 +37,8 @@ pub(crate) struct Job {
     pub(crate) watchers: BTreeSet<WatcherId>,
     /// Held by a client; the state tells no more than that nothing runs.
     pub(crate) paused: bool,
+    /// Held because a unit of it kills workers, as this says.
+    pub(crate) parked: Option<String>,
     /// Why it ends as soon as its pruned moves are checked.
     pub(crate) ending: Option<StoppedBy>,
     /// The state that watchers were told last.
@@ -72,6 +74,7 @@ impl Job {
             nodes: 0,
             watchers: BTreeSet::new(),
             paused: false,
+            parked: None,
             ending: None,
             told: None,
             accepted_at: now,
@@ -167,7 +170,7 @@ impl Job {
 
     /// Units of it may be granted.
     pub(crate) fn is_open(&self) -> bool {
-        !self.state.is_final() && !self.paused && self.held_since.is_none()
+        !self.state.is_final() && !self.paused && self.parked.is_none() && self.held_since.is_none()
     }
 
     /// The depth after which it ends.
@@ -355,7 +358,7 @@ impl Job {
 
     pub(crate) fn standing(&self, now: Duration) -> Standing {
         Standing {
-            state: self.state,
+            state: if self.parked.is_some() { JobState::Parked } else { self.state },
             paused: self.paused,
             nodes: self.nodes,
             elapsed: self.elapsed(now),
@@ -380,6 +383,8 @@ impl Job {
         if self.paused {
             self.told = None;
             self.set_state(JobState::Paused, PAUSED_BY_CLIENT, effects);
+        } else if let Some(reason) = self.parked.clone() {
+            self.set_state(JobState::Parked, &reason, effects);
         } else {
             // Whoever schedules says what it is now.
             self.state = JobState::Queued;
@@ -392,6 +397,10 @@ impl Job {
         let KeptJob { standing, events, .. } = kept;
         self.state = standing.state;
         self.paused = standing.paused;
+        self.parked = events.iter().rev().find_map(|record| match &record.event {
+            JobEvent::State(change) if standing.state == JobState::Parked => Some(change.reason.clone()),
+            _ => None,
+        });
         self.nodes = standing.nodes;
         self.elapsed_before = standing.elapsed;
         self.told = events.iter().rev().find_map(|record| match &record.event {

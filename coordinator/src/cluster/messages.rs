@@ -114,9 +114,14 @@ pub enum WorkerSays {
     },
     /// It takes no more units.
     Draining,
-    /// Its session has ended, however.
+    /// Its session has ended in order, or was ended from here.
     Gone {
         /// Why, in plain words.
+        reason: String,
+    },
+    /// Its line broke without a word: unless it comes back it is dead.
+    Broken {
+        /// How, in plain words.
         reason: String,
     },
 }

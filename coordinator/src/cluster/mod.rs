@@ -7,6 +7,7 @@
 //! be leased; a result counts only under the attempt that is leased; a job's events are numbered without a gap and its
 //! last one comes exactly once.
 
+mod deaths;
 mod job;
 mod lease;
 mod merge;
@@ -28,6 +29,7 @@ use corridor_shared::job::{
 };
 
 use crate::limits;
+use deaths::Deaths;
 use job::{End, Job, PAUSED_BY_CLIENT};
 use lease::{Fleet, Lease};
 pub use messages::{
@@ -63,7 +65,7 @@ pub struct Config {
     pub lease: Duration,
     /// A unit is worth its messages from so much time of search on.
     pub smallest_unit: Duration,
-    /// So many deaths of workers over one unit, and it is parked.
+    /// So many deaths of workers over one unit, and its job is parked.
     pub unit_deaths: u32,
     /// Split at the root and nowhere else, for comparison.
     pub root_only: bool,
@@ -95,6 +97,7 @@ pub struct Cluster {
     watchers: BTreeMap<WatcherId, JobId>,
     fleet: Fleet,
     failures: BTreeMap<UnitId, u32>,
+    deaths: Deaths,
     /// Jobs whose tree must be looked at again.
     stale: BTreeSet<JobId>,
     last_job: u64,
@@ -115,6 +118,7 @@ impl Cluster {
             watchers: BTreeMap::new(),
             fleet: Fleet::default(),
             failures: BTreeMap::new(),
+            deaths: Deaths::default(),
             stale: BTreeSet::new(),
             last_job: 0,
             last_unit: 0,
@@ -282,8 +286,10 @@ impl Cluster {
         if self.job(id)?.state.is_final() {
             return Err(Refusal::Precondition(format!("job {id} has ended")));
         }
+        self.deaths.forget(id);
         if let Some(job) = self.jobs.get_mut(&id) {
             job.paused = false;
+            job.parked = None;
             job.keep_standing(now, effects);
         }
         self.stale.insert(id);
@@ -309,9 +315,17 @@ impl Cluster {
             return Err(exhausted("max_slots", limits::MAX_SLOTS));
         }
         if let Some((old, held)) = self.fleet.by_name(&registration.name) {
-            // The same process under a new session: its old one is dead, whatever the network says.
-            if held.registration.instance != registration.instance {
-                let text = format!("a worker named '{}' is connected already", registration.name);
+            // The same process under a new session: its old one is dead, whatever the network says. So is the line of
+            // a process that has missed its heartbeats when another one comes under its name.
+            let heard = now.saturating_sub(held.heard_at);
+            let lives = heard < self.heartbeat() * limits::MISSED_HEARTBEATS;
+            if held.registration.instance != registration.instance && lives {
+                let text = format!(
+                    "name: a worker named '{}' is connected already and was heard {} ms ago; \
+                     names are unique among connected workers",
+                    registration.name,
+                    heard.as_millis()
+                );
                 return Err(Refusal::AlreadyExists(text));
             }
             self.lose(old, "the worker connected again", effects);
@@ -319,9 +333,14 @@ impl Cluster {
         if self.fleet.len() >= limits::MAX_WORKERS {
             return Err(exhausted("max_workers", limits::MAX_WORKERS));
         }
+        self.came_back(now, registration.instance, effects);
         self.fleet.join(worker, registration, now);
         self.shares_changed();
-        Ok(Terms { worker, lease: self.config.lease, heartbeat: self.config.lease / 10 })
+        Ok(Terms { worker, lease: self.config.lease, heartbeat: self.heartbeat() })
+    }
+
+    fn heartbeat(&self) -> Duration {
+        self.config.lease / limits::HEARTBEATS_PER_LEASE
     }
 
     fn hear(&mut self, now: Duration, worker: WorkerId, says: WorkerSays, effects: &mut Vec<Effect>) {
@@ -345,6 +364,7 @@ impl Cluster {
             }
             WorkerSays::Draining => self.fleet.drain(worker),
             WorkerSays::Gone { reason } => self.lose(worker, &reason, effects),
+            WorkerSays::Broken { reason } => self.broken(now, worker, &reason, effects),
         }
     }
 
@@ -400,6 +420,7 @@ impl Cluster {
         match merge::at_node(&report, &lease.unit).filter(|_| report.completed) {
             Some((score, bound)) => {
                 self.failures.remove(&report.unit);
+                self.deaths.survived(&lease.unit);
                 let Some(job) = self.jobs.get_mut(&lease.unit.job) else { return };
                 job.nodes += report.nodes;
                 let result = plan::Result {
@@ -655,6 +676,7 @@ impl Cluster {
 
     fn end_job(&mut self, now: Duration, id: JobId, end: End, effects: &mut Vec<Effect>) {
         self.revoke_all(now, id, effects);
+        self.deaths.forget(id);
         let Some(job) = self.jobs.get_mut(&id) else { return };
         for watcher in &job.watchers {
             self.watchers.remove(watcher);

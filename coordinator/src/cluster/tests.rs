@@ -200,7 +200,7 @@ impl World {
 
     fn join(&mut self, slots: u32) -> WorkerId {
         let name = format!("w{}", self.workers + 1);
-        self.try_join(&name, 1, slots).expect("accepted")
+        self.try_join(&name, self.workers + 1, slots).expect("accepted")
     }
 
     fn says(&mut self, worker: WorkerId, says: WorkerSays) {
@@ -209,6 +209,10 @@ impl World {
 
     fn gone(&mut self, worker: WorkerId) {
         self.says(worker, WorkerSays::Gone { reason: "test".to_owned() });
+    }
+
+    fn broken(&mut self, worker: WorkerId) {
+        self.says(worker, WorkerSays::Broken { reason: "test".to_owned() });
     }
 
     /// The unit that a worker runs.
@@ -673,11 +677,108 @@ fn units_that_always_come_back_unfinished_end_their_job() {
     assert!(matches!(world.log(job).last().expect("events").event, JobEvent::Error(_)));
 }
 
+/// The text of the last state that a job's watcher was told.
+fn last_reason(world: &World, job: JobId) -> String {
+    let reason = |record: &Arc<EventRecord>| match &record.event {
+        JobEvent::State(change) => Some(change.reason.clone()),
+        _ => None,
+    };
+    world.log(job).iter().rev().find_map(reason).expect("a state")
+}
+
+#[test]
+fn a_unit_that_kills_workers_parks_its_job_until_somebody_resumes_it() {
+    let mut world = World::new();
+    let job = world.submit(start(3));
+    let mut victim = None;
+    for _ in 0..limits::UNIT_DEATHS {
+        assert_ne!(world.states(job).last(), Some(&JobState::Parked));
+        let worker = world.join(1);
+        let unit = world.running(worker).expect("a unit");
+        assert!(victim.replace(unit.path.clone()).is_none_or(|path| path == unit.path), "another unit");
+        world.broken(worker);
+    }
+    assert_eq!(world.states(job).last(), Some(&JobState::Parked));
+    let reason = last_reason(&world, job);
+    let line = victim.expect("a unit")[0].to_string();
+    assert!(reason.contains(&format!("3 workers died over the unit '{line}'")), "{reason}");
+    let idle = world.join(2);
+    assert!(world.held[&idle].is_empty(), "a parked job runs");
+    assert_eq!(world.ask(Question::Resume(job)), Ok(Answer::Nothing));
+    assert!(!world.held[&idle].is_empty());
+    // It begins to count again, and gets its answer if the next try goes well.
+    world.broken(idle);
+    world.join(1);
+    assert_eq!(world.run(job).depth, 3);
+}
+
+#[test]
+fn freezes_drains_and_lost_lines_are_no_deaths() {
+    let mut world = World::new();
+    let job = world.submit(start(3));
+    for _ in 0..2 * limits::UNIT_DEATHS {
+        let frozen = world.join(1);
+        world.now += LEASE;
+        world.step(Event::Tick);
+        assert!(world.cluster.fleet.worker(frozen).is_none());
+        let drained = world.join(1);
+        world.says(drained, WorkerSays::Draining);
+        world.broken(drained);
+        let cut_off = world.try_join("again", 1_000_000, 1).expect("accepted");
+        assert!(world.running(cut_off).is_some());
+        world.broken(cut_off);
+    }
+    assert!(!world.states(job).contains(&JobState::Parked));
+    // Of three that break off in a row the last is one too many, until one of them is back.
+    let workers: Vec<WorkerId> = (1..=2)
+        .map(|instance| {
+            let worker = world.try_join("again", instance, 1).expect("accepted");
+            world.broken(worker);
+            worker
+        })
+        .collect();
+    assert_eq!(workers.len(), 2);
+    assert_eq!(world.states(job).last(), Some(&JobState::Parked));
+    world.try_join("again", 1, 1).expect("accepted");
+    assert_eq!(world.states(job).last(), Some(&JobState::Running));
+    assert_eq!(world.run(job).depth, 3);
+}
+
+#[test]
+fn a_unit_that_was_searched_has_killed_nobody() {
+    let mut world = World::new();
+    let job = world.submit(start(3));
+    for _ in 1..limits::UNIT_DEATHS {
+        let victim = world.join(1);
+        world.broken(victim);
+    }
+    assert_eq!(world.cluster.deaths.most(job), 2);
+    let good = world.join(1);
+    let unit = world.running(good).expect("a unit");
+    world.finish(good, &unit);
+    assert_eq!(world.cluster.deaths.most(job), 0);
+    assert_eq!(world.run(job).depth, 3);
+    assert!(!world.states(job).contains(&JobState::Parked));
+}
+
 #[test]
 fn names_are_unique_but_a_process_may_come_back() {
     let mut world = World::new();
     let first = world.try_join("a", 1, 1).expect("accepted");
-    assert!(matches!(world.try_join("a", 2, 1), Err(Refusal::AlreadyExists(_))));
+    world.now += LEASE / 5;
+    match world.try_join("a", 2, 1) {
+        Err(Refusal::AlreadyExists(text)) => {
+            assert!(text.starts_with("name: a worker named 'a' is"), "{text}")
+        }
+        other => panic!("{other:?}"),
+    }
+    // A process that was started anew need not wait for the lease of one that has fallen silent.
+    world.says(first, WorkerSays::Heartbeat(Vec::new()));
+    world.now += 3 * LEASE / 10;
+    let second = world.try_join("a", 2, 1).expect("the old one is dead");
+    assert!(world.cluster.fleet.worker(first).is_none());
+    world.gone(second);
+    let first = world.try_join("a", 1, 1).expect("accepted");
     let again = world.try_join("a", 1, 1).expect("the same process");
     assert!(world.cluster.fleet.worker(first).is_none());
     assert!(world.cluster.fleet.worker(again).is_some());

@@ -102,14 +102,18 @@ async fn listen(
     mut messages: Streaming<v1::SessionRequest>,
     stop: CancellationToken,
 ) {
-    let reason = loop {
+    let last_words = loop {
         let message = tokio::select! {
-            () = stop.cancelled() => break "the coordinator is shutting down".to_owned(),
+            () = stop.cancelled() => {
+                break WorkerSays::Gone { reason: "the coordinator is shutting down".to_owned() };
+            }
             message = messages.message() => message,
         };
         match message {
-            Ok(None) => break "it has closed its session".to_owned(),
-            Err(status) => break format!("its session broke: {}", status.message()),
+            Ok(None) => break WorkerSays::Gone { reason: "it has closed its session".to_owned() },
+            Err(status) => {
+                break WorkerSays::Broken { reason: format!("its session broke: {}", status.message()) };
+            }
             Ok(Some(message)) => match decode(message) {
                 Some(says) => {
                     if cluster.worker_says(worker, says).await.is_err() {
@@ -121,7 +125,7 @@ async fn listen(
         }
     };
     // The driver may be gone already, and then nobody needs to know.
-    let _ = cluster.worker_says(worker, WorkerSays::Gone { reason }).await;
+    let _ = cluster.worker_says(worker, last_words).await;
 }
 
 #[tonic::async_trait]
