@@ -20,7 +20,7 @@ use tonic::{Code, Status, Streaming};
 use crate::failure::Failure;
 
 /// Whoever gets no answer from any coordinator within this time, all in all, gives up.
-const ANSWER_TIME: Duration = Duration::from_secs(9);
+const ANSWER_TIME: Duration = Duration::from_secs(8);
 /// A coordinator that does not confirm an end within this time may still send it.
 const CANCEL_TIME: Duration = Duration::from_secs(2);
 /// How often a quiet connection is asked for a sign of life.
