@@ -17,16 +17,7 @@ use super::*;
 const LEASE: Duration = Duration::from_secs(10);
 
 fn spec(position: &str, depth: u8) -> JobSpec {
-    JobSpec {
-        position: position.parse().expect("a position"),
-        limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
-        multipv: 1,
-        prune: RootPrune::Cat,
-        deterministic: false,
-        priority: 0,
-        detach: false,
-        traceparent: None,
-    }
+    JobSpec::new(position.parse().expect("a position")).to_depth(depth)
 }
 
 fn start(depth: u8) -> JobSpec {
@@ -768,7 +759,7 @@ fn names_are_unique_but_a_process_may_come_back() {
     world.now += LEASE / 5;
     match world.try_join("a", 2, 1) {
         Err(Refusal::AlreadyExists(text)) => {
-            assert!(text.starts_with("name: a worker named 'a' is"), "{text}")
+            assert!(text.starts_with("name: a worker named 'a' is"), "{text}");
         }
         other => panic!("{other:?}"),
     }
