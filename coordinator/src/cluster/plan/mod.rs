@@ -525,7 +525,10 @@ impl Plan {
     /// A root move is decided in a window. Returns whether that is new.
     fn find(&mut self, index: usize, bounds: Bounds, window: Window, news: &mut Vec<News>) -> bool {
         let candidate = &mut self.candidates[index];
-        let (score, bound) = if bounds.low == bounds.high {
+        let node = self.tree.get(candidate.node);
+        let over = node.position.winner().is_some();
+        let lined = over || node.is_lined(i32::from(self.depth) - 1, -bounds.low);
+        let (score, bound) = if bounds.low == bounds.high && lined {
             (bounds.low, Bound::Exact)
         } else if bounds.high <= window.alpha {
             (bounds.high, Bound::Upper)
@@ -537,7 +540,6 @@ impl Plan {
         }
         candidate.searches += 1;
         let bound = if candidate.searches >= MAX_SEARCHES { Bound::Exact } else { bound };
-        let node = self.tree.get(candidate.node);
         let found = Found { score, bound, depth: self.depth, pv: node.line.clone(), nodes: node.nodes };
         candidate.found = Some(found.clone());
         news.push(News { root_move: candidate.root_move, found, home: node.home });
@@ -662,7 +664,7 @@ impl Plan {
             for &(mv, score, bound) in &level.done {
                 if let Some(child) = self.tree.child_by(at, mv) {
                     // Whether it holds on this path only is not told.
-                    self.tree.record(child, depth - 1, -score, -bound, Vec::new(), true);
+                    self.tree.record(child, depth - 1, -score, -bound, None, true);
                     self.tree.get_mut(child).home = Some(lease.worker);
                 }
             }
@@ -681,7 +683,7 @@ impl Plan {
             lease.depth,
             result.score,
             result.bound,
-            result.line,
+            Some(result.line),
             result.path_dependent,
         );
         self.tree.get_mut(lease.node).retry = None;

@@ -128,6 +128,8 @@ pub(super) struct Node {
     known: Vec<(i32, Bounds)>,
     /// Expected play from here, or the first moves of what proves a bound.
     pub(super) line: Vec<Move>,
+    /// The depth and the exact score to which the line leads. Two bounds can meet in a score without one.
+    lined: Option<(i32, Score)>,
     /// In the order in which they are tried.
     pub(super) children: Vec<Child>,
     /// Legal moves that are searched only before a loss is believed.
@@ -168,6 +170,7 @@ impl Node {
             position,
             known: Vec::new(),
             line: Vec::new(),
+            lined: None,
             children: Vec::new(),
             unsearched: Vec::new(),
             ordered_for: -1,
@@ -200,6 +203,27 @@ impl Node {
             bounds = bounds.and(known).unwrap_or(bounds);
         }
         bounds
+    }
+
+    /// Whether the line leads to this score at this depth or a deeper one.
+    pub(super) fn is_lined(&self, depth: i32, score: Score) -> bool {
+        let reaches = |lined| lined >= depth || score.abs() > MAX_CM;
+        self.lined.is_some_and(|(lined, exact)| reaches(lined) && exact == score)
+    }
+
+    /// Whether what is known answers a search in this window: by a bound outside, or by an exact score with its line.
+    pub(super) fn settles(&self, known: Bounds, depth: i32, window: Window) -> bool {
+        let Bounds { low, high } = known;
+        high <= window.alpha || low >= window.beta || (low == high && self.is_lined(depth, low))
+    }
+
+    /// Takes a line over, unless the present one leads to an exact score of a search as deep, and this one to a bound.
+    fn take_line(&mut self, depth: i32, line: Vec<Move>, exact: Option<Score>) {
+        if exact.is_none() && self.lined.is_some_and(|(lined, _)| lined >= depth) {
+            return;
+        }
+        self.line = line;
+        self.lined = exact.map(|score| (depth, score));
     }
 
     /// The latest exact score of any depth.
@@ -439,30 +463,31 @@ impl Tree {
         !children.is_empty()
     }
 
-    /// Expected play from a node: its own line, or its best child's.
-    pub(super) fn learn_line(&mut self, id: NodeId, best: NodeId) {
+    /// Expected play from a split node: its best child's, to an exact score or to a bound.
+    pub(super) fn learn_line(&mut self, id: NodeId, best: NodeId, depth: i32, exact: Option<Score>) {
         let child = self.get(best);
         let mut line = Vec::with_capacity(child.line.len() + 1);
         line.push(child.mv);
         line.extend_from_slice(&child.line);
-        self.get_mut(id).line = line;
+        self.get_mut(id).take_line(depth, line, exact);
     }
 
-    /// Takes a unit's result into account.
+    /// Takes a result into account. Without a line an exact score tells what the node is worth, but not why.
     pub(super) fn record(
         &mut self,
         id: NodeId,
         depth: i32,
         score: Score,
         bound: Bound,
-        line: Vec<Move>,
+        line: Option<Vec<Move>>,
         path_dependent: bool,
     ) {
         let node = self.get_mut(id);
         node.path_dependent = path_dependent;
         node.learn(depth, Bounds::of(score, bound));
-        if !line.is_empty() {
-            node.line = line;
+        let exact = (bound == Bound::Exact).then_some(score);
+        if let Some(line) = line.filter(|line| exact.is_some() || !line.is_empty()) {
+            node.take_line(depth, line, exact);
         }
         self.remember(id, depth);
     }
@@ -548,5 +573,34 @@ impl Tree {
         }
         self.nodes = nodes;
         Some(moved)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_that_meet_are_a_score_but_no_line() {
+        let mut tree = Tree::new(Position::start(), PruneMode::Cat);
+        let child = tree.add(NodeId::ROOT, "e2".parse().expect("a move"));
+        let line = |text: &str| text.split_whitespace().map(|mv| mv.parse().expect("a move")).collect();
+        let open = Window { alpha: -50, beta: 50 };
+        let settles = |tree: &Tree, depth, window| {
+            let node = tree.get(child);
+            node.settles(node.bounds(depth), depth, window)
+        };
+        tree.record(child, 4, 7, Bound::Lower, Some(line("e8")), false);
+        tree.record(child, 4, 7, Bound::Upper, Some(Vec::new()), false);
+        assert_eq!(tree.get(child).bounds(4), Bounds::exact(7));
+        assert!(settles(&tree, 4, Window::null(7)) && settles(&tree, 4, Window::null(6)));
+        assert!(!settles(&tree, 4, open), "an open window wants the line");
+        tree.record(child, 4, 7, Bound::Exact, Some(line("e8 e3")), false);
+        assert!(settles(&tree, 4, open) && !settles(&tree, 5, open));
+        // A bound of the same depth does not take the line away, one of a deeper search does.
+        tree.record(child, 4, 7, Bound::Upper, Some(line("d8")), false);
+        assert!(settles(&tree, 4, open) && tree.get(child).line.len() == 2);
+        tree.record(child, 5, 9, Bound::Lower, Some(line("d8")), false);
+        assert_eq!(tree.get(child).line, line("d8"));
     }
 }

@@ -144,16 +144,18 @@ impl Walk<'_> {
             return Bounds::exact(-win_in(node.ply.into()));
         }
         let known = node.bounds(depth);
-        if known.decide(window.alpha, window.beta) {
+        if node.settles(known, depth, window) {
             return known;
         }
         if !self.cut.deterministic {
             self.tree.recall(id, depth, window);
             let known = self.tree.get(id).bounds(depth);
-            if known.decide(window.alpha, window.beta) {
+            if self.tree.get(id).settles(known, depth, window) {
                 return known;
             }
         }
+        // A score whose line is not known is to be searched once more.
+        let known = if known.low == known.high { Bounds { high: INFINITE, ..known } } else { known };
         let node = self.tree.get(id);
         if class == Class::Ahead && !node.leases.is_empty() {
             return known;
@@ -230,7 +232,9 @@ impl Walk<'_> {
             return bounds;
         }
         if let Some(best) = siblings.best.filter(|_| siblings.best_low > request.window.alpha) {
-            self.tree.learn_line(id, best);
+            let exact = Some(bounds.low)
+                .filter(|low| *low == bounds.high && request.window.beta - request.window.alpha > 1);
+            self.tree.learn_line(id, best, depth, exact);
         }
         let tainted = self.tree.is_tainted(id);
         let node = self.tree.get_mut(id);
@@ -285,10 +289,11 @@ impl Walk<'_> {
                 break;
             }
         }
-        if let Some(best) = siblings.best {
-            self.tree.learn_line(id, best);
-        }
         let bounds = Bounds { high: siblings.bounds.high.max(siblings.bounds.low), ..siblings.bounds };
+        if let Some(best) = siblings.best {
+            let exact = Some(bounds.low).filter(|low| *low == bounds.high);
+            self.tree.learn_line(id, best, request.depth, exact);
+        }
         self.tree.get_mut(id).learn(request.depth, bounds);
         bounds
     }
