@@ -2,7 +2,7 @@
 
 use clap::Args;
 use corridor_proto::json::ScoreView;
-use corridor_shared::job::JobSummary;
+use corridor_shared::job::{JobState, JobSummary};
 use serde::Serialize;
 
 use crate::client::ClusterArgs;
@@ -22,6 +22,7 @@ pub(crate) struct Arguments {
 pub(crate) struct JobView {
     job: u64,
     state: &'static str,
+    reason: String,
     position: String,
     depth: u8,
     best_move: Option<String>,
@@ -37,6 +38,7 @@ impl From<&JobSummary> for JobView {
         Self {
             job: summary.job.0,
             state: summary.state.name(),
+            reason: summary.reason.clone(),
             position: summary.position.to_string(),
             depth: summary.depth,
             best_move: summary.best_move.map(|mv| mv.to_string()),
@@ -60,7 +62,15 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     }
     let headings = ["job", "state", "priority", "depth", "best", "score", "nodes", "time"];
     let rows: Vec<_> = jobs.iter().map(row).collect();
-    out::line(&listing::table(headings, &rows))
+    out::line(&listing::table(headings, &rows))?;
+    // What runs, or waits its turn, needs no explanation.
+    let held = |job: &&JobSummary| {
+        matches!(job.state, JobState::Waiting | JobState::Paused | JobState::Parked | JobState::Failed)
+    };
+    jobs.iter().filter(held).try_for_each(|job| {
+        let reason = listing::printable(&job.reason);
+        out::line(&format!("job {} is {}: {reason}", job.job, job.state.name()))
+    })
 }
 
 fn row(job: &JobSummary) -> [String; 8] {

@@ -21,7 +21,7 @@ pub(crate) fn table<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[St
 }
 
 /// A text from elsewhere, without anything that a terminal would obey.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_debug().collect() } else { vec![c] }).collect()
 }
 

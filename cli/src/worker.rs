@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use clap::Args;
+use corridor_proto::limits::MAX_NAME_BYTES;
 use corridor_worker::{Worker, WorkerConfig, WorkerError};
 use tokio_util::sync::CancellationToken;
 
@@ -36,9 +37,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDR", env = "CORRIDOR_HTTP", value_parser = listen::address)]
     http: Option<SocketAddr>,
 }
-
-/// As many bytes as a coordinator accepts.
-const MAX_NAME_BYTES: usize = 256;
 
 fn name(text: &str) -> Result<String, String> {
     if text.trim().is_empty() || text.len() > MAX_NAME_BYTES {

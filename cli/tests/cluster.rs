@@ -7,8 +7,7 @@ mod common;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use common::{Ran, Server, eventually, refused, run};
-use serde_json::Value;
+use common::{Ran, Server, eventually, lines, refused, run};
 
 /// A command that ended well.
 #[track_caller]
@@ -24,10 +23,6 @@ fn fails(arguments: &[&str], code: i32, line: &str) {
     let ran = run(arguments);
     assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{arguments:?}: {ran:?}");
     assert_eq!(ran.stderr, format!("corridor: {line}\n"), "{arguments:?}");
-}
-
-fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn healthy(url: &str) -> bool {

@@ -8,32 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Server, command, eventually, pause, refused, run};
+use common::{Server, check_events, command, eventually, lines, pause, refused, run};
 use serde_json::Value;
 
 fn store() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("corridor.db");
     (folder, path)
-}
-
-fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-/// Numbered from 1 without a gap, one beginning, one end, no depth twice.
-#[track_caller]
-fn check(events: &[Value]) {
-    for (event, seq) in events.iter().zip(1_u64..) {
-        assert_eq!(event["seq"], seq, "a gap or a repeat: {event}");
-    }
-    assert_eq!(events.iter().filter(|event| event["event"] == "accepted").count(), 1);
-    assert_eq!(events.iter().filter(|event| event["event"] == "done").count(), 1);
-    assert_eq!(events.last().unwrap()["event"], "done");
-    let depths = events.iter().filter(|event| event["event"] == "iteration");
-    for (event, depth) in depths.zip(1_u64..) {
-        assert_eq!(event["depth"], depth, "a depth twice, or none");
-    }
 }
 
 fn coordinator(path: &Path, listen: &str) -> Server {
@@ -70,7 +51,7 @@ fn a_client_sees_nothing_of_a_coordinator_that_was_killed_twice() {
     // The second kill may come before it is back.
     assert!((1..=2).contains(&err.matches("trying again").count()), "{err}");
     let events = lines(&out);
-    check(&events);
+    check_events(&events);
     assert_eq!(events.last().unwrap()["depth"], 10);
     // Whoever comes later sees the same.
     assert_eq!(run(&["watch", "1", "--json", "--coordinator", &url]).stdout, out);
@@ -140,7 +121,7 @@ fn an_analysis_of_this_process_is_kept_if_asked() {
     assert_eq!(watched("1"), first.stdout);
     assert_eq!(watched("3"), third.stdout);
     let left = lines(&watched("2"));
-    check(&left);
+    check_events(&left);
     assert_eq!(left.last().unwrap()["stopped_by"], "cancel");
     assert!(left.last().unwrap()["depth"].as_u64() > Some(1), "with what was known");
 }
@@ -189,7 +170,7 @@ fn a_disk_that_is_full_pauses_jobs_until_there_is_room() {
     assert_eq!(run(&[&["cancel", "1"], &at[..]].concat()).code, 0);
     let output = client.wait_with_output().unwrap();
     let events = lines(std::str::from_utf8(&output.stdout).unwrap());
-    check(&events);
+    check_events(&events);
     let paused = |event: &&Value| event["event"] == "state" && event["state"] == "paused";
     let reason = events.iter().find(paused).expect("it says so")["reason"].as_str().unwrap();
     assert!(reason.starts_with("the store cannot be written: "), "{reason}");

@@ -510,6 +510,10 @@ fn line_keys(unit: &Unit) -> Vec<u64> {
 }
 
 #[cfg(test)]
+#[path = "driver_leak_tests.rs"]
+mod leak_tests;
+
+#[cfg(test)]
 mod tests {
     use corridor_shared::job::{ENGINE_EPOCH, JobEvent, Unit, UnitReport};
     use corridor_shared::score::{Bound, WhiteScore};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 pub use corridor_proto::limits::{
-    EXCHANGE_CREDIT, MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_MESSAGE_BYTES, MAX_PLIES, MAX_SEEDS,
-    MAX_TEXT_BYTES,
+    EXCHANGE_CREDIT, MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_MESSAGE_BYTES, MAX_NAME_BYTES, MAX_PLIES,
+    MAX_SEEDS, MAX_UNIT_NODES,
 };
 
 /// Jobs that have not ended (`max_open_jobs`).

@@ -13,7 +13,7 @@ use corridor_shared::score::{Bound, MAX_CM, Score, WIN, WhiteScore};
 use corridor_shared::search::PruneMode;
 use prost::Message;
 
-use crate::limits::MAX_PLIES;
+use crate::limits::{MAX_NAME_BYTES, MAX_PLIES, MAX_UNIT_NODES};
 use crate::v1;
 
 mod cache;
@@ -611,6 +611,7 @@ pub fn job_summary_to_wire(summary: &job::JobSummary) -> v1::JobSummary {
         elapsed_ms: millis(summary.elapsed),
         last_seq: summary.last_seq,
         priority: summary.priority,
+        reason: summary.reason.clone(),
     }
 }
 
@@ -631,6 +632,7 @@ pub fn job_summary_from_wire(summary: &v1::JobSummary) -> Converted<job::JobSumm
         elapsed: Duration::from_millis(summary.elapsed_ms),
         last_seq: summary.last_seq,
         priority: summary.priority,
+        reason: summary.reason.clone(),
     })
 }
 
@@ -678,20 +680,27 @@ pub fn registration_to_wire(registration: &job::Registration) -> v1::Register {
     }
 }
 
+/// A name of somebody or something, short enough to be quoted.
+///
+/// # Errors
+/// It is empty or too long.
+pub fn name_from_wire(name: String, field: &str) -> Converted<String> {
+    if name.is_empty() || name.len() > MAX_NAME_BYTES {
+        return Err(ConvertError::new(field, format!("must have 1 to {MAX_NAME_BYTES} bytes")));
+    }
+    Ok(name)
+}
+
 /// A registration from the wire.
 ///
 /// # Errors
 /// The name is empty or too long, or there are no slots.
 pub fn registration_from_wire(register: v1::Register) -> Converted<job::Registration> {
-    const MAX_NAME_BYTES: usize = 256;
-    if register.name.is_empty() || register.name.len() > MAX_NAME_BYTES {
-        return Err(ConvertError::new("register.name", format!("must have 1 to {MAX_NAME_BYTES} bytes")));
-    }
     Ok(job::Registration {
+        name: name_from_wire(register.name, "register.name")?,
         slots: at_least_one(register.slots, "register.slots")?,
-        name: register.name,
         instance: register.instance,
-        engine_epoch: register.engine_epoch,
+        engine_epoch: name_from_wire(register.engine_epoch, "register.engine_epoch")?,
         table_bytes: register.table_bytes,
     })
 }
@@ -779,7 +788,7 @@ pub fn heartbeat_from_wire(heartbeat: &v1::Heartbeat) -> Vec<job::UnitProgress> 
     let progress = |progress: &v1::UnitProgress| job::UnitProgress {
         unit: job::UnitId(progress.unit),
         attempt: job::Attempt(progress.attempt),
-        nodes: progress.nodes,
+        nodes: progress.nodes.min(MAX_UNIT_NODES),
     };
     heartbeat.units.iter().map(progress).collect()
 }
@@ -833,6 +842,10 @@ pub fn report_from_wire(result: &v1::UnitResult) -> Converted<job::UnitReport> {
         None if result.completed => return Err(ConvertError::new("result.score_white", "is missing")),
         None => None,
     };
+    if result.nodes > MAX_UNIT_NODES {
+        let fault = format!("{} is more than max_unit_nodes {MAX_UNIT_NODES}", result.nodes);
+        return Err(ConvertError::new("result.nodes", fault));
+    }
     Ok(job::UnitReport {
         unit: job::UnitId(result.unit),
         attempt: job::Attempt(result.attempt),

@@ -7,8 +7,13 @@ pub const MAX_MESSAGE_BYTES: usize = 16 << 20;
 /// Longest list of moves (a game, a path, a principal variation), in plies.
 pub const MAX_PLIES: usize = 1_024;
 
-/// Longest name, reason or notation text on the wire, in bytes.
-pub const MAX_TEXT_BYTES: usize = 64 << 10;
+/// Longest name of a worker or an engine epoch on the wire, in bytes (`max_name_bytes`): both are quoted in refusals, which
+/// travel in headers.
+pub const MAX_NAME_BYTES: usize = 256;
+
+/// Most positions that a unit is believed to have visited (`max_unit_nodes`): a year of search. Sums of them stay far below
+/// the largest number.
+pub const MAX_UNIT_NODES: u64 = 1 << 45;
 
 /// Largest batch of cache entries, in bytes (`max_batch_bytes`).
 pub const MAX_BATCH_BYTES: usize = 8 << 10;

@@ -11,7 +11,7 @@ use corridor_proto::convert::{
     unit_to_wire,
 };
 use corridor_proto::json::event_line;
-use corridor_proto::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES};
+use corridor_proto::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_UNIT_NODES};
 use corridor_proto::v1;
 use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
@@ -306,6 +306,11 @@ fn what_is_malformed_is_refused_by_name() {
     assert_eq!(report_from_wire(&completed).expect_err("no score").field, "result.score_white");
     let unbounded = v1::UnitResult { score_white: score(Some(cm(5))), ..v1::UnitResult::default() };
     assert_eq!(report_from_wire(&unbounded).expect_err("no bound").field, "result.bound");
+    // Sums of what workers say must not overflow.
+    let endless = v1::UnitResult { nodes: u64::MAX, ..v1::UnitResult::default() };
+    assert_eq!(report_from_wire(&endless).expect_err("too many").field, "result.nodes");
+    let units = vec![v1::UnitProgress { unit: 1, attempt: 1, nodes: u64::MAX }];
+    assert_eq!(heartbeat_from_wire(&v1::Heartbeat { units })[0].nodes, MAX_UNIT_NODES);
     assert_eq!(event_from_wire(v1::Event::default()).expect_err("no kind").field, "event.kind");
     assert_eq!(position_from_spec(None, "position").expect_err("nothing").field, "position");
 }

@@ -386,6 +386,8 @@ pub struct JobSummary {
     pub job: JobId,
     /// Where it stands.
     pub state: JobState,
+    /// Why, in plain words; empty when it is done.
+    pub reason: String,
     /// The position.
     pub position: Position,
     /// Last completed depth, in plies; 0 before the first.

@@ -9,6 +9,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod fake_worker;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -23,6 +25,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::Streaming;
 use tonic::transport::Channel;
+
+pub use fake_worker::{FakeWorker, open_session, open_session_at, register, searched};
 
 /// Loopback, a port that is free.
 pub const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);

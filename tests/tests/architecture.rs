@@ -167,8 +167,13 @@ fn generated_types_stop_at_the_edges() {
         let edge = |name: &str| file.ends_with(&format!("/{name}.rs"));
         // `server.rs` registers the services, `client.rs` is the other end of one.
         file.starts_with("coordinator/src/service/")
-            || ["coordinator/src/server.rs", "worker/src/session.rs", "worker/src/exchange.rs"]
-                .contains(&file)
+            || [
+                "coordinator/src/server.rs",
+                "worker/src/session.rs",
+                "worker/src/session_tests.rs",
+                "worker/src/exchange.rs",
+            ]
+            .contains(&file)
             || (file.starts_with("cli/src/") && edge("client"))
     };
     for folder in ["coordinator/src", "worker/src", "cli/src"] {
@@ -205,4 +210,108 @@ fn every_limit_is_in_the_table() {
     for name in names {
         assert!(table.contains(&format!("`{name}`")), "{name} is not in the table");
     }
+}
+
+// ---- what else is in the tree -------------------------------------------------------------------------------------
+
+/// What must not come in through anybody's default features: a second TLS stack beside rustls, a second HTTP client beside
+/// hyper, a second database client.
+const NEVER: [&str; 14] = [
+    "openssl",
+    "openssl-sys",
+    "native-tls",
+    "tokio-native-tls",
+    "hyper-tls",
+    "schannel",
+    "security-framework",
+    "aws-lc-sys",
+    "reqwest",
+    "ureq",
+    "curl",
+    "isahc",
+    "surf",
+    "rusqlite",
+];
+
+/// Crates by whose name a system's library or one of our own C builds is linked: one copy each, or they cannot be linked.
+const LINKS: [&str; 5] = ["libsqlite3-sys", "ring", "zstd-sys", "libz-sys", "protobuf-src"];
+
+/// Every package in the lock file, as name and version.
+fn locked() -> Vec<(String, String)> {
+    let lock: Table = std::fs::read_to_string(root().join("Cargo.lock")).unwrap().parse().unwrap();
+    let packages = lock["package"].as_array().unwrap().iter();
+    let text = |package: &toml::Value, key: &str| package[key].as_str().unwrap().to_owned();
+    packages.map(|package| (text(package, "name"), text(package, "version"))).collect()
+}
+
+#[test]
+fn there_is_one_tls_stack_one_http_client_and_one_copy_of_each_native_library() {
+    let locked = locked();
+    let versions = |wanted: &str| locked.iter().filter(|(name, _)| name == wanted).count();
+    assert!(locked.len() > 100 && versions("tonic") == 1, "the lock file is read");
+    for name in NEVER {
+        assert_eq!(versions(name), 0, "{name} is in the tree");
+    }
+    // One of each: the runtime, the wire, its transport, and TLS if there is any.
+    for name in ["tokio", "hyper", "h2", "http", "prost", "sqlx", "axum", "libsqlite3-sys"] {
+        assert_eq!(versions(name), 1, "copies of {name}");
+    }
+    let natives = locked.iter().filter(|(name, _)| name.ends_with("-sys") || LINKS.contains(&name.as_str()));
+    for name in natives.map(|(name, _)| name).chain(std::iter::once(&"rustls".to_owned())) {
+        // The bindings to Windows are no libraries, and come in as many versions as crates want.
+        if !name.starts_with("windows") {
+            assert!(versions(name) <= 1, "{} copies of {name}", versions(name));
+        }
+    }
+}
+
+// ---- the map of faults --------------------------------------------------------------------------------------------
+
+/// The names of all tests in a file: what follows an attribute that ends in `test`, or stands within `proptest!`.
+fn tests_in(source: &str) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    let mut marked = false;
+    for line in source.lines().map(str::trim) {
+        if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
+            marked = true;
+        } else if let Some((_, rest)) = line.split_once("fn ").filter(|_| marked) {
+            names.extend(rest.split(|c: char| !c.is_alphanumeric() && c != '_').next());
+            marked = false;
+        }
+    }
+    let within = source.split("proptest! {").skip(1).flat_map(|block| block.split("\n    fn ").skip(1));
+    names.extend(within.filter_map(|rest| rest.split('(').next()));
+    names
+}
+
+/// Every test that docs/faults.md names exists where it says, and every row names one or says why there is none.
+#[test]
+fn the_map_of_faults_names_tests_that_exist() {
+    let map = std::fs::read_to_string(root().join("docs/faults.md")).unwrap();
+    let mut named = 0;
+    let rows = map.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---"));
+    let (mut events, mut lessons) = (0, BTreeSet::new());
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        if cells.iter().any(|cell| ["event", "lesson", "input"].contains(cell)) {
+            continue;
+        }
+        let proof = cells.last().unwrap();
+        let mut tests = 0;
+        for reference in proof.split('`').skip(1).step_by(2) {
+            let Some((file, test)) = reference.split_once("::") else { continue };
+            let source = std::fs::read_to_string(root().join(file))
+                .unwrap_or_else(|error| panic!("docs/faults.md names {file}: {error}"));
+            assert!(tests_in(&source).contains(test), "docs/faults.md names {test}, which is not in {file}");
+            tests += 1;
+        }
+        assert!(tests > 0 || proof.contains("nothing yet"), "no test and no reason: {row}");
+        named += tests;
+        match cells[0].split('.').next().and_then(|number| number.parse::<u8>().ok()) {
+            Some(lesson) => drop(lessons.insert(lesson)),
+            None => events += 1,
+        }
+    }
+    assert_eq!(lessons, (1..=20).collect(), "every lesson has its row");
+    assert!(events >= 9 && named > 60, "{events} events, {named} tests");
 }

@@ -9,7 +9,6 @@ use corridor_proto::convert::spec_to_wire;
 use corridor_proto::limits::MAX_MESSAGE_BYTES;
 use corridor_proto::v1;
 use corridor_proto::v1::analysis_client::AnalysisClient;
-use corridor_proto::v1::fleet_client::FleetClient;
 use corridor_proto::v1::fleet_server::{Fleet, FleetServer};
 use corridor_proto::v1::positions_client::PositionsClient;
 use corridor_proto::v1::session_request::Kind as Says;
@@ -23,8 +22,8 @@ use tonic::transport::Channel;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use corridor_tests::{
-    ANY_PORT, LONG, analysis, coordinator, done, moves, next, rest, spec, submit, url, worker,
-    worker_without_waiting,
+    ANY_PORT, FakeWorker, LONG, analysis, coordinator, done, moves, next, open_session, register, rest, spec,
+    submit, url, worker, worker_without_waiting,
 };
 
 // ---- the main job -------------------------------------------------------------------------------------------------
@@ -209,60 +208,6 @@ async fn jobs_are_looked_after() {
 
 // ---- a worker's session, by hand ----------------------------------------------------------------------------------
 
-/// A worker that does nothing by itself.
-struct FakeWorker {
-    says: mpsc::Sender<v1::SessionRequest>,
-    told: Streaming<v1::SessionResponse>,
-}
-
-fn register(name: &str) -> v1::Register {
-    v1::Register {
-        name: name.to_owned(),
-        instance: 7,
-        engine_epoch: ENGINE_EPOCH.to_owned(),
-        slots: 1,
-        table_bytes: 0,
-    }
-}
-
-async fn open_session(coordinator: &Coordinator, first: Says) -> Result<FakeWorker, Status> {
-    let mut client = FleetClient::connect(url(coordinator.address()))
-        .await
-        .expect("a client")
-        .max_decoding_message_size(MAX_MESSAGE_BYTES)
-        .max_encoding_message_size(MAX_MESSAGE_BYTES);
-    let (says, requests) = mpsc::channel(16);
-    says.send(v1::SessionRequest { kind: Some(first) }).await.expect("room");
-    let told = client.session(ReceiverStream::new(requests)).await?.into_inner();
-    Ok(FakeWorker { says, told })
-}
-
-impl FakeWorker {
-    async fn join(coordinator: &Coordinator, name: &str) -> Self {
-        let mut fake = open_session(coordinator, Says::Register(register(name))).await.expect("a session");
-        assert!(matches!(fake.told().await, Some(Told::Registered(_))));
-        fake
-    }
-
-    async fn told(&mut self) -> Option<Told> {
-        let message = tokio::time::timeout(LONG, self.told.message()).await.expect("in time").ok()??;
-        message.kind
-    }
-
-    async fn say(&self, kind: Says) {
-        self.says.send(v1::SessionRequest { kind: Some(kind) }).await.expect("an open session");
-    }
-
-    async fn granted(&mut self) -> v1::Unit {
-        loop {
-            match self.told().await.expect("an open session") {
-                Told::Grant(grant) => return grant.unit.expect("a unit"),
-                _ => continue,
-            }
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_silent_workers_units_run_elsewhere_within_a_lease() {
     let coordinator = coordinator(Duration::from_millis(500)).await;
@@ -295,12 +240,7 @@ async fn results_of_other_attempts_are_answered_lease_lost() {
         ..v1::UnitResult::default()
     };
     fake.say(Says::Result(result)).await;
-    let lost = loop {
-        if let Told::LeaseLost(lost) = fake.told().await.expect("an open session") {
-            break lost;
-        }
-    };
-    assert_eq!((lost.unit, lost.attempt), (unit.unit, unit.attempt + 1));
+    assert_eq!(fake.lease_lost().await, (unit.unit, unit.attempt + 1));
     coordinator.stop().await;
 }
 

@@ -121,7 +121,8 @@ impl Pool {
         Self::start_with(search, slots, table, outbox, outcomes)
     }
 
-    fn start_with(
+    /// The same with another search.
+    pub(crate) fn start_with(
         search: SearchUnit,
         slots: u32,
         table: Arc<TranspositionTable>,
@@ -184,7 +185,7 @@ impl Drop for Pool {
 }
 
 /// How a thread searches a unit.
-type SearchUnit = fn(&mut Searcher, &Task, &Outbox) -> Result<UnitReport, String>;
+pub(crate) type SearchUnit = fn(&mut Searcher, &Task, &Outbox) -> Result<UnitReport, String>;
 
 /// A thread's life.
 fn run(search: SearchUnit, shared: &Shared, outcomes: &mpsc::Sender<Outcome>) {

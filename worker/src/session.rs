@@ -425,3 +425,7 @@ impl Desk<'_> {
         End::Drained(deadline)
     }
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

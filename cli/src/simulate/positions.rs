@@ -1,11 +1,16 @@
 //! The positions of a simulation: a file with one on each line.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use corridor_shared::Position;
 use corridor_shared::notation::{Notation, parse_moves, replay};
 
 use crate::failure::Failure;
+
+/// Largest file of positions, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// A position and what it is called.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,11 +22,22 @@ pub(super) struct Named {
 /// Reads a file: moves, a position text, or a name, a tab and either; `#` begins a comment line.
 ///
 /// # Errors
-/// The file cannot be read, a line is no position, or there is none.
+/// The file cannot be read or is too large, a line is no position, or there is none.
 pub(super) fn read(path: &Path) -> Result<Vec<Named>, Failure> {
-    let text = std::fs::read_to_string(path)
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| Failure::bad_input(&format!("--positions: read {}: {error}", path.display())))?;
-    parse(&text).map_err(|fault| Failure::bad_input(&format!("--positions: {}: {fault}", path.display())))
+    text(bytes)
+        .and_then(|text| parse(&text))
+        .map_err(|fault| Failure::bad_input(&format!("--positions: {}: {fault}", path.display())))
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, String> {
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_FILE_BYTES) {
+        return Err(format!("it has more than {MAX_FILE_BYTES} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())
 }
 
 fn parse(text: &str) -> Result<Vec<Named>, String> {

@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 /// What a run left behind.
 #[derive(Debug)]
 pub(crate) struct Ran {
@@ -70,6 +72,38 @@ pub(crate) fn json(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
+/// The JSON objects of a stream, one a line.
+#[track_caller]
+pub(crate) fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A whole stream of events: numbered from 1 without a gap, one beginning, one end, no depth twice.
+#[track_caller]
+pub(crate) fn check_events(events: &[Value]) {
+    for (event, seq) in events.iter().zip(1_u64..) {
+        assert_eq!(event["seq"], seq, "a gap or a repeat: {event}");
+    }
+    assert_eq!(events.iter().filter(|event| event["event"] == "accepted").count(), 1);
+    assert_eq!(events.iter().filter(|event| event["event"] == "done").count(), 1);
+    assert_eq!(events.last().unwrap()["event"], "done");
+    let depths = events.iter().filter(|event| event["event"] == "iteration");
+    for (event, depth) in depths.zip(1_u64..) {
+        assert_eq!(event["depth"], depth, "a depth twice, or none");
+    }
+}
+
+/// What a deterministic `done` says but for what depends on the clock and on the events before it.
+#[track_caller]
+pub(crate) fn answer(events: &[Value]) -> Value {
+    let mut done = events.last().unwrap().clone();
+    assert_eq!(done["event"], "done", "{done}");
+    for field in ["elapsed_ms", "seq"] {
+        assert!(done.as_object_mut().unwrap().remove(field).is_some(), "no {field}");
+    }
+    done
+}
+
 /// Nothing in a test should take so long.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
@@ -128,6 +162,11 @@ impl Server {
                 Err(error) => panic!("no '{word}' ({error}) in {:?}", self.said),
             }
         }
+    }
+
+    /// Takes in what it has said by now.
+    pub(crate) fn catch_up(&mut self) {
+        self.said.extend(self.lines.try_iter());
     }
 
     /// The URL at the end of a line with a word in it.

@@ -43,6 +43,8 @@ pub(crate) struct Job {
     pub(crate) ending: Option<StoppedBy>,
     /// The state that watchers were told last.
     told: Option<JobState>,
+    /// Why it is in that state, or has failed.
+    reason: String,
     accepted_at: Duration,
     /// Time that had passed when it was accepted again by this coordinator.
     elapsed_before: Duration,
@@ -77,6 +79,7 @@ impl Job {
             parked: None,
             ending: None,
             told: None,
+            reason: String::new(),
             accepted_at: now,
             elapsed_before: Duration::ZERO,
             held_since: None,
@@ -147,6 +150,7 @@ impl Job {
         if self.told.replace(state) == Some(state) {
             return;
         }
+        reason.clone_into(&mut self.reason);
         self.emit(JobEvent::State(StateChange { state, reason: reason.to_owned() }), effects);
     }
 
@@ -302,10 +306,12 @@ impl Job {
         let event = match end {
             End::Done(stopped_by) => {
                 self.state = JobState::Done;
+                self.reason.clear();
                 JobEvent::Done(self.done(stopped_by, now))
             }
             End::Failed(failure) => {
                 self.state = JobState::Failed;
+                self.reason.clone_from(&failure.message);
                 JobEvent::Error(failure)
             }
         };
@@ -397,10 +403,14 @@ impl Job {
         let KeptJob { standing, events, .. } = kept;
         self.state = standing.state;
         self.paused = standing.paused;
-        self.parked = events.iter().rev().find_map(|record| match &record.event {
-            JobEvent::State(change) if standing.state == JobState::Parked => Some(change.reason.clone()),
+        let why = |record: &Arc<EventRecord>| match &record.event {
+            JobEvent::State(change) => Some(change.reason.clone()),
+            JobEvent::Error(failure) => Some(failure.message.clone()),
+            JobEvent::Done(_) => Some(String::new()),
             _ => None,
-        });
+        };
+        self.reason = events.iter().rev().find_map(why).unwrap_or_default();
+        self.parked = (standing.state == JobState::Parked).then(|| self.reason.clone());
         self.nodes = standing.nodes;
         self.elapsed_before = standing.elapsed;
         self.told = events.iter().rev().find_map(|record| match &record.event {
@@ -456,6 +466,7 @@ impl Job {
         JobSummary {
             job: self.id,
             state: self.state,
+            reason: self.reason.clone(),
             position: self.spec.position,
             depth: self.depth,
             best_move: best.map(|best| best.mv),

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use corridor_proto::convert::{batch_from_wire, batch_to_wire};
+use corridor_proto::convert::{batch_from_wire, batch_to_wire, name_from_wire};
 use corridor_proto::v1;
 use corridor_proto::v1::exchange_request::Kind as Says;
 use corridor_proto::v1::exchange_response::Kind as Told;
@@ -57,7 +57,9 @@ async fn hello(messages: &mut Streaming<v1::ExchangeRequest>) -> Result<v1::Exch
     let first = first.await.map_err(|_| Status::deadline_exceeded("hello_time has passed"))??;
     match first.and_then(|message| message.kind) {
         Some(Says::Hello(hello)) if hello.engine_epoch == ENGINE_EPOCH => Ok(hello),
-        Some(Says::Hello(v1::ExchangeHello { engine_epoch: theirs, .. })) => {
+        Some(Says::Hello(v1::ExchangeHello { engine_epoch, .. })) => {
+            let theirs =
+                name_from_wire(engine_epoch, "hello.engine_epoch").map_err(|error| malformed(&error))?;
             let text =
                 format!("engine epoch '{theirs}' of the worker is not the coordinator's '{ENGINE_EPOCH}'");
             Err(Status::failed_precondition(text))

@@ -1,6 +1,8 @@
 //! `corridor.v1.Positions`.
 
-use corridor_proto::convert::{color_to_wire, game_from_wire, notation_from_wire, position_from_spec};
+use corridor_proto::convert::{
+    ConvertError, color_to_wire, game_from_wire, notation_from_wire, position_from_spec,
+};
 use corridor_proto::v1;
 use corridor_shared::board::{Color, Square};
 use corridor_shared::cat::{WallAttention, cat_snapshot};
@@ -73,7 +75,8 @@ impl v1::positions_server::Positions for PositionsService {
         let to = notation_from_wire(request.to, "to").map_err(|error| malformed(&error))?;
         let text = request.moves.clone().unwrap_or_default();
         let (moves, _) = game_from_wire(&text, "moves").map_err(|error| malformed(&error))?;
-        let moves = format_moves(to, &moves).map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let moves =
+            format_moves(to, &moves).map_err(|error| malformed(&ConvertError::new("moves", error)))?;
         Ok(Response::new(v1::ConvertResponse { moves }))
     }
 }
