@@ -7,7 +7,7 @@ use std::time::Duration;
 use corridor_shared::board::Position;
 use corridor_shared::job::{
     AuditReport, DoneReport, JobEvent, JobLimits, JobSpec, Registration, RootPrune, ShedNode, Unit,
-    UnitReport,
+    UnitProgress, UnitReport,
 };
 use corridor_shared::score::WhiteScore;
 use corridor_shared::search::{Directive, SearchHandler, Searcher, UnitSpec};
@@ -369,8 +369,11 @@ fn a_straggler_is_duplicated_and_the_first_result_wins() {
             }
             lab.now += Duration::from_millis(20);
             lab.step(Event::Tick);
-            // It lives, but its searches stand still.
-            lab.says(frozen, WorkerSays::Heartbeat(Vec::new()));
+            // It lives, but its searches stand still after their first steps.
+            let begun = lab.hands.get(&frozen).and_then(|hand| hand.units.first());
+            let progress =
+                begun.map(|unit| UnitProgress { unit: unit.unit, attempt: unit.attempt, nodes: 7_000 });
+            lab.says(frozen, WorkerSays::Heartbeat(progress.into_iter().collect()));
             let alive = lab.hands.keys().position(|&worker| worker != frozen).expect("alive");
             lab.work(alive, 0);
         }
