@@ -4,6 +4,7 @@
 //! Needs a Docker daemon and nothing else: no registry, no other image, no `docker` command.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+#![allow(clippy::print_stderr, reason = "a test that fails says what the containers have said")]
 
 mod cluster;
 mod image;
