@@ -511,22 +511,14 @@ fn line_keys(unit: &Unit) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use corridor_shared::job::{ENGINE_EPOCH, JobEvent, JobLimits, RootPrune, Unit, UnitReport};
+    use corridor_shared::job::{ENGINE_EPOCH, JobEvent, Unit, UnitReport};
     use corridor_shared::score::{Bound, WhiteScore};
 
     use super::*;
 
     fn spec(depth: u8) -> JobSpec {
-        JobSpec {
-            position: corridor_shared::Position::start(),
-            limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
-            multipv: 1,
-            prune: RootPrune::Cat,
-            deterministic: false,
-            priority: 0,
-            detach: true,
-            traceparent: None,
-        }
+        let spec = JobSpec::new(corridor_shared::Position::start()).to_depth(depth);
+        JobSpec { detach: true, ..spec }
     }
 
     fn running() -> (Handle, CancellationToken) {

@@ -5,8 +5,10 @@
 //! [`TranspositionTable::import`](crate::tt::TranspositionTable::import). What holds on one path only (a repetition below) is
 //! never in one.
 
+mod linger;
 mod queue;
 
+pub use linger::Linger;
 pub use queue::DepthQueue;
 
 use crate::board::{Color, Move, Position};

@@ -108,6 +108,30 @@ pub struct JobSpec {
     pub traceparent: Option<Arc<str>>,
 }
 
+impl JobSpec {
+    /// An interactive job without limits: one exact line, moves pruned by the attention table.
+    #[must_use]
+    pub const fn new(position: Position) -> Self {
+        Self {
+            position,
+            limits: JobLimits { depth: None, time: None, nodes: None },
+            multipv: 1,
+            prune: RootPrune::Cat,
+            deterministic: false,
+            priority: 0,
+            detach: false,
+            traceparent: None,
+        }
+    }
+
+    /// The same job to a depth, 1..=[`MAX_DEPTH`] plies.
+    #[must_use]
+    pub const fn to_depth(mut self, depth: u8) -> Self {
+        self.limits.depth = Some(depth);
+        self
+    }
+}
+
 /// Where a job stands.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum JobState {

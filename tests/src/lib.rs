@@ -18,7 +18,7 @@ use corridor_proto::convert::{event_from_wire, job_summary_from_wire, spec_to_wi
 use corridor_proto::v1;
 use corridor_proto::v1::analysis_client::AnalysisClient;
 use corridor_shared::Position;
-use corridor_shared::job::{DoneReport, EventRecord, JobEvent, JobLimits, JobSpec, JobSummary, RootPrune};
+use corridor_shared::job::{DoneReport, EventRecord, JobEvent, JobSpec, JobSummary};
 use corridor_worker::{Worker, WorkerConfig};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -102,16 +102,7 @@ pub async fn analysis(coordinator: &Coordinator) -> AnalysisClient<Channel> {
 
 /// A job to a depth, everything else by default.
 pub fn spec(position: Position, depth: u8) -> JobSpec {
-    JobSpec {
-        position,
-        limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
-        multipv: 1,
-        prune: RootPrune::Cat,
-        deterministic: false,
-        priority: 0,
-        detach: false,
-        traceparent: None,
-    }
+    JobSpec::new(position).to_depth(depth)
 }
 
 /// A job that goes on when nobody watches.

@@ -12,7 +12,7 @@ use corridor_proto::v1;
 use corridor_proto::v1::cache_client::CacheClient;
 use corridor_proto::v1::exchange_request::Kind as Says;
 use corridor_proto::v1::exchange_response::Kind as Told;
-use corridor_shared::exchange::{DepthQueue, SharedEntry};
+use corridor_shared::exchange::{DepthQueue, Linger, SharedEntry};
 use corridor_shared::job::{ENGINE_EPOCH, WorkerId};
 use corridor_shared::tt::TranspositionTable;
 use futures_util::stream;
@@ -226,14 +226,20 @@ struct Teller {
     table: Arc<TranspositionTable>,
     hello: Option<v1::ExchangeHello>,
     /// When the entries that wait are sent, though they do not fill a batch.
-    flush_at: Option<Instant>,
+    linger: Linger<Instant>,
     use_at: Instant,
 }
 
 impl Teller {
     fn new(line: Arc<Line>, table: Arc<TranspositionTable>, worker: WorkerId) -> Self {
         let hello = v1::ExchangeHello { worker: worker.0, engine_epoch: ENGINE_EPOCH.to_owned() };
-        Self { line, table, hello: Some(hello), flush_at: None, use_at: Instant::now() + USE_TIME }
+        Self {
+            line,
+            table,
+            hello: Some(hello),
+            linger: Linger::new(EXCHANGE_LINGER),
+            use_at: Instant::now() + USE_TIME,
+        }
     }
 
     /// The next thing to tell. It is asked for only when the connection takes it.
@@ -242,7 +248,7 @@ impl Teller {
             if let Some(kind) = self.due() {
                 return v1::ExchangeRequest { kind: Some(kind) };
             }
-            let at = self.flush_at.map_or(self.use_at, |at| at.min(self.use_at));
+            let at = self.linger.until().map_or(self.use_at, |at| at.min(self.use_at));
             tokio::select! {
                 () = self.line.outbox.ready.notified() => {}
                 () = tokio::time::sleep_until(at) => {}
@@ -279,17 +285,8 @@ impl Teller {
     fn batch(&mut self) -> Option<v1::CacheBatch> {
         let waiting = self.line.outbox.waiting();
         let credit = usize::try_from(self.line.credit.load(Ordering::Relaxed)).unwrap_or(usize::MAX);
-        if waiting == 0 || credit == 0 {
-            self.flush_at = None;
-            return None;
-        }
-        let now = Instant::now();
-        let flush_at = *self.flush_at.get_or_insert(now + EXCHANGE_LINGER);
-        if waiting < MAX_BATCH_ENTRIES && now < flush_at {
-            return None;
-        }
-        self.flush_at = None;
-        let entries = self.line.outbox.take(MAX_BATCH_ENTRIES.min(credit));
+        let most = self.linger.due(Instant::now(), waiting, credit, MAX_BATCH_ENTRIES)?;
+        let entries = self.line.outbox.take(most);
         // Only this half takes credit away.
         self.line.credit.fetch_sub(u32::try_from(entries.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
         (!entries.is_empty()).then(|| batch_to_wire(&entries))

@@ -17,7 +17,7 @@ use std::time::Duration;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use corridor_shared::Position;
-use corridor_shared::job::{JobLimits, JobSpec, RootPrune};
+use corridor_shared::job::JobSpec;
 use corridor_shared::search::MAX_DEPTH;
 use corridor_shared::tt::TranspositionTable;
 use serde::Serialize;
@@ -215,7 +215,8 @@ fn simulate_one(
         let table = Arc::new(TranspositionTable::new(arguments.table_bytes())?);
         let Some(bare) = bare::search(position, arguments.goal(), table, stop) else { return Ok(false) };
         for &workers in &arguments.workers {
-            let outcome = virtual_cluster::run(spec(*position, bare.depth), arguments.world(workers), stop)?;
+            let spec = JobSpec { detach: true, ..JobSpec::new(*position).to_depth(bare.depth) };
+            let outcome = virtual_cluster::run(spec, arguments.world(workers), stop)?;
             if results.send(Ok(Sample { index, workers, bare, outcome })).is_err() {
                 return Ok(false);
             }
@@ -227,19 +228,6 @@ fn simulate_one(
         let _ = results.send(Err(error));
         false
     })
-}
-
-fn spec(position: Position, depth: u8) -> JobSpec {
-    JobSpec {
-        position,
-        limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
-        multipv: 1,
-        prune: RootPrune::Cat,
-        deterministic: false,
-        priority: 0,
-        detach: true,
-        traceparent: None,
-    }
 }
 
 fn progress(named: &Named, sample: &Sample, rate: u64) {

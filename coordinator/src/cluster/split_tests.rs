@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use corridor_shared::board::Position;
 use corridor_shared::job::{
-    AuditReport, DoneReport, JobEvent, JobLimits, JobSpec, Registration, RootPrune, ShedNode, Unit,
-    UnitProgress, UnitReport,
+    AuditReport, DoneReport, JobEvent, JobSpec, Registration, RootPrune, ShedNode, Unit, UnitProgress,
+    UnitReport,
 };
 use corridor_shared::score::WhiteScore;
 use corridor_shared::search::{Directive, SearchHandler, Searcher, UnitSpec};
@@ -24,16 +24,8 @@ fn table() -> Arc<TranspositionTable> {
 }
 
 fn spec(depth: u8, deterministic: bool) -> JobSpec {
-    JobSpec {
-        position: POSITION.parse().expect("a position"),
-        limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
-        multipv: 1,
-        prune: RootPrune::Cat,
-        deterministic,
-        priority: 0,
-        detach: true,
-        traceparent: None,
-    }
+    let spec = JobSpec::new(POSITION.parse().expect("a position")).to_depth(depth);
+    JobSpec { deterministic, detach: true, ..spec }
 }
 
 /// Sheds after some polls.

@@ -17,16 +17,7 @@ use super::*;
 const LEASE: Duration = Duration::from_secs(10);
 
 fn spec(position: &str, depth: u8) -> JobSpec {
-    JobSpec {
-        position: position.parse().expect("a position"),
-        limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
-        multipv: 1,
-        prune: RootPrune::Cat,
-        deterministic: false,
-        priority: 0,
-        detach: false,
-        traceparent: None,
-    }
+    JobSpec::new(position.parse().expect("a position")).to_depth(depth)
 }
 
 fn start(depth: u8) -> JobSpec {

@@ -11,6 +11,7 @@ use corridor_proto::convert::{batch_from_wire, batch_to_wire};
 use corridor_proto::v1;
 use corridor_proto::v1::exchange_request::Kind as Says;
 use corridor_proto::v1::exchange_response::Kind as Told;
+use corridor_shared::exchange::Linger;
 use corridor_shared::job::{ENGINE_EPOCH, WorkerId};
 use futures_util::{Stream, stream};
 use tokio::sync::Notify;
@@ -154,7 +155,7 @@ struct Teller {
     line: Arc<Line>,
     told_floor: Option<u8>,
     /// When the entries that wait are sent, though they do not fill a batch.
-    flush_at: Option<Instant>,
+    linger: Linger<Instant>,
     over: bool,
     /// Ends the reading half when the worker is gone.
     _gone: DropGuard,
@@ -171,7 +172,7 @@ impl Teller {
             if let Some(kind) = self.due() {
                 return Some(Ok(v1::ExchangeResponse { kind: Some(kind) }));
             }
-            let flush_at = self.flush_at;
+            let flush_at = self.linger.until();
             let flush = async {
                 match flush_at {
                     Some(at) => tokio::time::sleep_until(at).await,
@@ -205,17 +206,8 @@ impl Teller {
     fn batch(&mut self) -> Option<v1::CacheBatch> {
         let waiting = self.line.peer.waiting();
         let credit = usize::try_from(self.line.credit.load(Ordering::Relaxed)).unwrap_or(usize::MAX);
-        if waiting == 0 || credit == 0 {
-            self.flush_at = None;
-            return None;
-        }
-        let now = Instant::now();
-        let flush_at = *self.flush_at.get_or_insert(now + EXCHANGE_LINGER);
-        if waiting < MAX_BATCH_ENTRIES && now < flush_at {
-            return None;
-        }
-        self.flush_at = None;
-        let entries = self.line.cache.take(&self.line.peer, MAX_BATCH_ENTRIES.min(credit));
+        let most = self.linger.due(Instant::now(), waiting, credit, MAX_BATCH_ENTRIES)?;
+        let entries = self.line.cache.take(&self.line.peer, most);
         let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         // Only this half takes credit away.
         self.line.credit.fetch_sub(count, Ordering::Relaxed);
@@ -254,7 +246,13 @@ impl v1::cache_server::Cache for CacheService {
         });
         let gone = CancellationToken::new();
         self.tasks.spawn(listen(Arc::clone(&line), messages, self.started, self.stop.clone(), gone.clone()));
-        let teller = Teller { line, told_floor: None, flush_at: None, over: false, _gone: gone.drop_guard() };
+        let teller = Teller {
+            line,
+            told_floor: None,
+            linger: Linger::new(EXCHANGE_LINGER),
+            over: false,
+            _gone: gone.drop_guard(),
+        };
         let answers = stream::unfold(teller, |mut teller| async {
             let answer = teller.next().await?;
             Some((answer, teller))
@@ -309,8 +307,13 @@ mod tests {
             end: OnceLock::new(),
         });
         let gone = CancellationToken::new().drop_guard();
-        let mut teller =
-            Teller { line: Arc::clone(&line), told_floor: None, flush_at: None, over: false, _gone: gone };
+        let mut teller = Teller {
+            line: Arc::clone(&line),
+            told_floor: None,
+            linger: Linger::new(EXCHANGE_LINGER),
+            over: false,
+            _gone: gone,
+        };
         let entry =
             |key| SharedEntry { key, turn: Color::White, score: 0, bound: Bound::Exact, depth: 9, mv: None };
         let batch = batch_to_wire(&(0..256).map(entry).collect::<Vec<_>>());
