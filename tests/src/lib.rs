@@ -11,20 +11,21 @@
 
 mod fake_worker;
 
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corridor_coordinator::{Config, Coordinator};
-use corridor_proto::convert::{event_from_wire, spec_to_wire};
+use corridor_proto::convert::{event_from_wire, job_summary_from_wire, spec_to_wire};
 use corridor_proto::v1;
 use corridor_proto::v1::analysis_client::AnalysisClient;
 use corridor_shared::Position;
-use corridor_shared::job::{DoneReport, EventRecord, JobEvent, JobSpec};
+use corridor_shared::job::{DoneReport, EventRecord, JobEvent, JobSpec, JobSummary};
 use corridor_worker::{Worker, WorkerConfig};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tonic::Streaming;
 use tonic::transport::Channel;
+use tonic::{Status, Streaming};
 
 pub use fake_worker::{FakeWorker, open_session, open_session_at, register, searched};
 
@@ -108,6 +109,11 @@ pub fn spec(position: Position, depth: u8) -> JobSpec {
     JobSpec::new(position).to_depth(depth)
 }
 
+/// A job that goes on when nobody watches.
+pub fn lasting(position: Position, depth: u8) -> JobSpec {
+    JobSpec { detach: true, ..spec(position, depth) }
+}
+
 /// The position after moves in `man` from the start.
 pub fn moves(text: &str) -> Position {
     let play =
@@ -149,5 +155,126 @@ pub fn done(events: &[EventRecord]) -> DoneReport {
     match events.last().map(|record| &record.event) {
         Some(JobEvent::Done(done)) => done.clone(),
         other => panic!("{other:?}"),
+    }
+}
+
+/// Submits a job and returns its number.
+///
+/// # Errors
+/// It is refused.
+pub async fn accept(client: &mut AnalysisClient<Channel>, spec: &JobSpec) -> Result<u64, Status> {
+    let request = v1::SubmitRequest { spec: Some(spec_to_wire(spec)) };
+    Ok(client.submit(request).await?.into_inner().job)
+}
+
+/// A job in short.
+pub async fn summary(client: &mut AnalysisClient<Channel>, job: u64) -> JobSummary {
+    let answer = client.get(v1::GetRequest { job }).await.expect("a job").into_inner();
+    job_summary_from_wire(&answer.summary.expect("a summary")).expect("valid")
+}
+
+/// The stream of a job that was submitted before.
+pub type Watched = Streaming<v1::WatchResponse>;
+
+/// A job's events after a cursor.
+///
+/// # Errors
+/// There is no such job, or the cursor is beyond its events.
+pub async fn watch(
+    client: &mut AnalysisClient<Channel>,
+    job: u64,
+    after_seq: u64,
+) -> Result<Watched, Status> {
+    Ok(client.watch(v1::WatchRequest { job, after_seq }).await?.into_inner())
+}
+
+/// Reads on until an event matches, or the stream ends or breaks; returns whether one did.
+pub async fn read_until(
+    stream: &mut Watched,
+    seen: &mut Vec<EventRecord>,
+    enough: impl Fn(&JobEvent) -> bool,
+) -> bool {
+    loop {
+        let message = tokio::time::timeout(LONG, stream.message()).await.expect("in time");
+        let Ok(Some(message)) = message else { return false };
+        let record = event_from_wire(message.event.expect("an event")).expect("a valid event");
+        let matches = enough(&record.event);
+        seen.push(record);
+        if matches {
+            return true;
+        }
+    }
+}
+
+/// Whether an event is the end of a depth.
+pub fn is_depth(depth: u8) -> impl Fn(&JobEvent) -> bool {
+    move |event| matches!(event, JobEvent::Iteration(report) if report.depth == depth)
+}
+
+/// All of a job's events: no gap, no repeat, one beginning, one end; every depth is completed once.
+#[track_caller]
+pub fn check(seen: &[EventRecord]) -> DoneReport {
+    for (record, seq) in seen.iter().zip(1..) {
+        assert_eq!(record.seq, seq, "a gap or a repeat");
+    }
+    let accepted = seen.iter().filter(|record| matches!(record.event, JobEvent::Accepted(_)));
+    assert_eq!(accepted.count(), 1);
+    let depths = seen.iter().filter_map(|record| match &record.event {
+        JobEvent::Iteration(report) => Some(report.depth),
+        _ => None,
+    });
+    for (depth, expected) in depths.zip(1..) {
+        assert_eq!(depth, expected, "a depth twice, or none");
+    }
+    assert_eq!(seen.iter().filter(|record| record.event.is_last()).count(), 1);
+    done(seen)
+}
+
+/// What no schedule and no fault may change of a deterministic job's end: all but its time.
+pub fn answer(done: &DoneReport) -> DoneReport {
+    DoneReport { elapsed: Duration::ZERO, ..done.clone() }
+}
+
+/// Tries until something is so.
+pub async fn eventually(what: &str, mut so: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !so().await {
+        assert!(started.elapsed() < LONG, "never: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Whether a test of an outside program can run. If not it is skipped, and says so past the test harness, which keeps what a
+/// test that passes prints; unless `CORRIDOR_REQUIRE` lists the program (`docker,chromium,postgres`): then it fails.
+#[must_use]
+pub fn can_have(program: &str, found: &Result<(), String>) -> bool {
+    let Err(why) = found else { return true };
+    let required = std::env::var("CORRIDOR_REQUIRE").unwrap_or_default();
+    assert!(!is_listed(program, &required), "CORRIDOR_REQUIRE asks for {program}: {why}");
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    // Nobody reads it: then nobody is told.
+    let _ = writeln!(std::io::stderr(), "\nSKIPPED {test}: no {program}: {why}");
+    false
+}
+
+fn is_listed(program: &str, list: &str) -> bool {
+    list.split(',').any(|listed| listed.trim() == program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_listed;
+
+    #[test]
+    fn what_is_required_is_listed_by_its_whole_name() {
+        for (list, required) in [
+            ("docker", true),
+            ("chromium, docker ,postgres", true),
+            ("", false),
+            ("dockerd", false),
+            ("chromium,postgres", false),
+        ] {
+            assert_eq!(is_listed("docker", list), required, "{list}");
+        }
     }
 }

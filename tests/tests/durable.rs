@@ -13,19 +13,19 @@ use corridor_coordinator::cluster::Keep;
 use corridor_coordinator::limits::{MAX_OPEN_JOBS, RETAINED_JOBS};
 use corridor_coordinator::store::{Kept, SqliteStore, Store, StoreError};
 use corridor_coordinator::{Config, Coordinator};
-use corridor_proto::convert::{event_from_wire, job_summary_from_wire, spec_to_wire};
 use corridor_proto::v1;
 use corridor_proto::v1::analysis_client::AnalysisClient;
 use corridor_shared::Position;
-use corridor_shared::job::{
-    DoneReport, EventRecord, JobEvent, JobLimits, JobSpec, JobState, JobSummary, StoppedBy,
-};
+use corridor_shared::job::{EventRecord, JobEvent, JobLimits, JobSpec, JobState, StoppedBy};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+use tonic::Code;
 use tonic::transport::Channel;
-use tonic::{Code, Status, Streaming};
 
-use corridor_tests::{ANY_PORT, LONG, moves, rest, spec, submit, url, worker};
+use corridor_tests::{
+    ANY_PORT, LONG, accept, analysis, answer, check, is_depth, lasting, moves, read_until, rest, spec,
+    submit, summary, watch, worker,
+};
 
 /// A process's worth of threads, to be killed as suddenly as one: dropping it aborts whatever runs.
 fn process() -> Runtime {
@@ -68,85 +68,6 @@ async fn durable(path: &Path) -> Coordinator {
     serve(ANY_PORT, store(path).await).await
 }
 
-async fn client(coordinator: &Coordinator) -> AnalysisClient<Channel> {
-    AnalysisClient::connect(url(coordinator.address())).await.expect("a client")
-}
-
-/// A detached job.
-fn lasting(position: Position, depth: u8) -> JobSpec {
-    JobSpec { detach: true, ..spec(position, depth) }
-}
-
-async fn accept(client: &mut AnalysisClient<Channel>, spec: &JobSpec) -> Result<u64, Status> {
-    let request = v1::SubmitRequest { spec: Some(spec_to_wire(spec)) };
-    Ok(client.submit(request).await?.into_inner().job)
-}
-
-async fn summary(client: &mut AnalysisClient<Channel>, job: u64) -> JobSummary {
-    let answer = client.get(v1::GetRequest { job }).await.expect("a job").into_inner();
-    job_summary_from_wire(&answer.summary.expect("a summary")).expect("valid")
-}
-
-async fn watch(
-    client: &mut AnalysisClient<Channel>,
-    job: u64,
-    after_seq: u64,
-) -> Result<Streaming<v1::WatchResponse>, Status> {
-    Ok(client.watch(v1::WatchRequest { job, after_seq }).await?.into_inner())
-}
-
-/// Reads on until an event matches, or the stream ends or breaks.
-async fn read_until(
-    stream: &mut Streaming<v1::WatchResponse>,
-    seen: &mut Vec<EventRecord>,
-    enough: impl Fn(&JobEvent) -> bool,
-) {
-    loop {
-        let message = tokio::time::timeout(LONG, stream.message()).await.expect("in time");
-        let Ok(Some(message)) = message else { return };
-        let record = event_from_wire(message.event.expect("an event")).expect("a valid event");
-        let last = enough(&record.event);
-        seen.push(record);
-        if last {
-            return;
-        }
-    }
-}
-
-fn is_depth(depth: u8) -> impl Fn(&JobEvent) -> bool {
-    move |event| matches!(event, JobEvent::Iteration(report) if report.depth == depth)
-}
-
-/// No gap, no repeat, one beginning, one end; every depth is completed once.
-#[track_caller]
-fn check(seen: &[EventRecord]) -> DoneReport {
-    for (record, seq) in seen.iter().zip(1..) {
-        assert_eq!(record.seq, seq, "a gap or a repeat");
-    }
-    let accepted = seen.iter().filter(|record| matches!(record.event, JobEvent::Accepted(_)));
-    assert_eq!(accepted.count(), 1);
-    let depths: Vec<u8> = seen
-        .iter()
-        .filter_map(|record| match &record.event {
-            JobEvent::Iteration(report) => Some(report.depth),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(depths, (1..=u8::try_from(depths.len()).unwrap()).collect::<Vec<_>>(), "no depth twice");
-    assert_eq!(seen.iter().filter(|record| record.event.is_last()).count(), 1);
-    match seen.last().map(|record| &record.event) {
-        Some(JobEvent::Done(done)) => done.clone(),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// The parts of an answer that a schedule must not change in deterministic mode.
-fn answer(done: &DoneReport) -> impl PartialEq + std::fmt::Debug + use<> {
-    let lines: Vec<_> =
-        done.lines.iter().map(|line| (line.mv, line.score_white, line.bound, line.nodes)).collect();
-    (done.best_move, done.score_white, done.depth, done.nodes, done.pv.clone(), lines)
-}
-
 /// Removed when dropped; the path of a store in it.
 struct Folder(tempfile::TempDir, PathBuf);
 
@@ -165,7 +86,7 @@ fn a_killed_coordinator_goes_on_with_its_jobs_and_cursors_hold() {
     let expected = undisturbed.block_on(async {
         let coordinator = corridor_tests::coordinator(Duration::from_secs(10)).await;
         let _worker = worker(&coordinator, "a").await;
-        let mut client = client(&coordinator).await;
+        let mut client = analysis(&coordinator).await;
         let mut events = submit(&mut client, &deterministic).await;
         corridor_tests::done(&rest(&mut events, Vec::new()).await)
     });
@@ -177,7 +98,7 @@ fn a_killed_coordinator_goes_on_with_its_jobs_and_cursors_hold() {
         let process = process();
         process.block_on(async {
             let coordinator = durable(&path).await;
-            let mut client = client(&coordinator).await;
+            let mut client = analysis(&coordinator).await;
             if life == 0 {
                 assert_eq!(accept(&mut client, &deterministic).await.expect("accepted"), 1);
                 return;
@@ -194,7 +115,7 @@ fn a_killed_coordinator_goes_on_with_its_jobs_and_cursors_hold() {
     let process = process();
     process.block_on(async {
         let coordinator = durable(&path).await;
-        let mut client = client(&coordinator).await;
+        let mut client = analysis(&coordinator).await;
         let found = summary(&mut client, 1).await;
         assert_eq!((found.state, found.depth >= 5), (JobState::Waiting, true), "{found:?}");
         let _worker = worker(&coordinator, "a").await;
@@ -218,7 +139,7 @@ fn an_ended_job_can_be_watched_after_a_restart_and_time_spent_counts() {
     let (ended, open) = first.block_on(async {
         let coordinator = durable(&path).await;
         let _worker = worker(&coordinator, "a").await;
-        let mut client = client(&coordinator).await;
+        let mut client = analysis(&coordinator).await;
         let mut events = submit(&mut client, &spec(Position::start(), 3)).await;
         let ended = rest(&mut events, Vec::new()).await;
         let limits = JobLimits { time: Some(Duration::from_secs(3)), ..JobLimits::default() };
@@ -235,7 +156,7 @@ fn an_ended_job_can_be_watched_after_a_restart_and_time_spent_counts() {
     std::thread::park_timeout(Duration::from_millis(1_000));
     process().block_on(async {
         let coordinator = durable(&path).await;
-        let mut client = client(&coordinator).await;
+        let mut client = analysis(&coordinator).await;
         let mut again = Vec::new();
         read_until(&mut watch(&mut client, 1, 0).await.expect("a stream"), &mut again, |_| false).await;
         assert_eq!(again, ended);
@@ -267,7 +188,7 @@ fn a_pause_outlives_a_restart_and_an_unwatched_job_its_client() {
     let first = process();
     first.block_on(async {
         let coordinator = durable(&path).await;
-        let mut client = client(&coordinator).await;
+        let mut client = analysis(&coordinator).await;
         let job = accept(&mut client, &lasting(Position::start(), 4)).await.expect("accepted");
         client.pause(v1::PauseRequest { job }).await.expect("paused");
     });
@@ -275,7 +196,7 @@ fn a_pause_outlives_a_restart_and_an_unwatched_job_its_client() {
     process().block_on(async {
         let coordinator = durable(&path).await;
         let _worker = worker(&coordinator, "a").await;
-        let mut client = client(&coordinator).await;
+        let mut client = analysis(&coordinator).await;
         tokio::time::sleep(Duration::from_millis(300)).await;
         let found = summary(&mut client, 1).await;
         assert_eq!((found.state, found.nodes), (JobState::Paused, 0));
@@ -293,7 +214,7 @@ fn what_is_accepted_is_durable_and_the_surplus_is_refused_by_name() {
     let first = process();
     let accepted = first.block_on(async {
         let coordinator = durable(&path).await;
-        let client = client(&coordinator).await;
+        let client = analysis(&coordinator).await;
         let one = |mut client: AnalysisClient<Channel>| async move {
             accept(&mut client, &lasting(Position::start(), 3)).await
         };
@@ -315,7 +236,7 @@ fn what_is_accepted_is_durable_and_the_surplus_is_refused_by_name() {
     assert_eq!(accepted.len(), MAX_OPEN_JOBS);
     process().block_on(async {
         let coordinator = durable(&path).await;
-        let mut client = client(&coordinator).await;
+        let mut client = analysis(&coordinator).await;
         for job in accepted {
             assert_eq!(summary(&mut client, job).await.state, JobState::Waiting);
         }
@@ -333,7 +254,7 @@ fn only_so_many_ended_jobs_are_kept() {
     let first = process();
     first.block_on(async {
         let coordinator = durable(&path).await;
-        let mut client = client(&coordinator).await;
+        let mut client = analysis(&coordinator).await;
         for _ in 0..RETAINED_JOBS + 3 {
             accept(&mut client, &lasting(over, 1)).await.expect("accepted");
         }
@@ -341,7 +262,7 @@ fn only_so_many_ended_jobs_are_kept() {
     kill(first);
     process().block_on(async {
         let coordinator = durable(&path).await;
-        let mut client = client(&coordinator).await;
+        let mut client = analysis(&coordinator).await;
         for (job, found) in [(1, false), (3, false), (4, true), (5, true)] {
             assert_eq!(watch(&mut client, job, 0).await.is_ok(), found, "job {job}");
         }
@@ -387,7 +308,7 @@ async fn a_full_disk_pauses_jobs_says_so_and_loses_nothing() {
     let coordinator = serve(ANY_PORT, moody).await;
     let mut ready = coordinator.readiness();
     let _worker = worker(&coordinator, "a").await;
-    let mut client = client(&coordinator).await;
+    let mut client = analysis(&coordinator).await;
     let limits = JobLimits { time: Some(Duration::from_secs(3)), ..JobLimits::default() };
     let timed = JobSpec { limits, ..lasting(moves("e2 e8"), 60) };
     let job = accept(&mut client, &timed).await.expect("accepted");
@@ -442,7 +363,7 @@ async fn a_really_full_file_pauses_and_goes_on_when_there_is_room() {
     let Folder(_kept, path) = folder();
     let coordinator = durable(&path).await;
     let job =
-        accept(&mut client(&coordinator).await, &lasting(moves("e2 e8 e3"), 60)).await.expect("accepted");
+        accept(&mut analysis(&coordinator).await, &lasting(moves("e2 e8 e3"), 60)).await.expect("accepted");
     coordinator.stop().await;
     // Room for what is there, and for a few depths.
     let pages = std::fs::metadata(&path).unwrap().len() / 4_096 + 4;
@@ -450,7 +371,7 @@ async fn a_really_full_file_pauses_and_goes_on_when_there_is_room() {
     let coordinator = serve(ANY_PORT, small).await;
     let mut ready = coordinator.readiness();
     let _worker = worker(&coordinator, "a").await;
-    let mut client = client(&coordinator).await;
+    let mut client = analysis(&coordinator).await;
     let mut events = watch(&mut client, job, 0).await.expect("a stream");
     let mut seen = Vec::new();
     let full = ready.wait_for(|ready| ready.is_err());
@@ -461,7 +382,7 @@ async fn a_really_full_file_pauses_and_goes_on_when_there_is_room() {
     read_until(&mut events, &mut seen, |_| false).await;
     let coordinator = durable(&path).await;
     let _worker = worker(&coordinator, "a").await;
-    let mut client = self::client(&coordinator).await;
+    let mut client = self::analysis(&coordinator).await;
     let found = summary(&mut client, job).await;
     assert!(found.last_seq >= seen.last().unwrap().seq, "what was told is durable");
     let mut events = watch(&mut client, job, seen.last().unwrap().seq).await.expect("a stream");
@@ -497,7 +418,7 @@ async fn a_slow_store_delays_nobody_but_watchers() {
     let Folder(_kept, path) = folder();
     let coordinator = serve(ANY_PORT, Slow(store(&path).await)).await;
     let _worker = worker(&coordinator, "a").await;
-    let mut client = client(&coordinator).await;
+    let mut client = analysis(&coordinator).await;
     let started = Instant::now();
     let job = accept(&mut client, &lasting(moves("e2 e8"), 60)).await.expect("accepted");
     assert!(started.elapsed() >= COMMIT, "a number that is told is durable");

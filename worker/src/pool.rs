@@ -185,19 +185,48 @@ impl Drop for Pool {
 }
 
 /// How a thread searches a unit.
-pub(crate) type SearchUnit = fn(&mut Searcher, &Task, &Outbox) -> Result<UnitReport, String>;
+pub(crate) type SearchUnit = fn(&mut Searchers, &Task, &Outbox) -> Result<UnitReport, String>;
+
+/// What a thread searches with.
+pub(crate) struct Searchers {
+    /// For ordinary units, on the table of all threads.
+    sharing: Searcher,
+    /// The small table of deterministic units, from the first of them on. It is cleared for each and kept: an allocator that
+    /// is asked for so much again and again keeps several of them, more than a small container has.
+    alone: Option<Arc<TranspositionTable>>,
+}
+
+impl Searchers {
+    fn new(table: &Arc<TranspositionTable>) -> Self {
+        Self { sharing: Searcher::new(Arc::clone(table)), alone: None }
+    }
+
+    /// A searcher that knows nothing.
+    fn fresh(&mut self) -> Result<Searcher, String> {
+        let table = match self.alone.take() {
+            Some(table) => {
+                table.clear();
+                table
+            }
+            None => Arc::new(
+                TranspositionTable::new(DETERMINISTIC_TABLE_BYTES).map_err(|error| error.to_string())?,
+            ),
+        };
+        Ok(Searcher::new(Arc::clone(self.alone.insert(table))))
+    }
+}
 
 /// A thread's life.
 fn run(search: SearchUnit, shared: &Shared, outcomes: &mpsc::Sender<Outcome>) {
-    let mut searcher = Searcher::new(Arc::clone(&shared.table));
+    let mut searchers = Searchers::new(&shared.table);
     while let Some(task) = next(shared) {
         if shared.job.swap(task.unit.job.0, Ordering::Relaxed) != task.unit.job.0 {
             shared.table.new_generation();
         }
-        let searched = catch_unwind(AssertUnwindSafe(|| search(&mut searcher, &task, &shared.outbox)));
+        let searched = catch_unwind(AssertUnwindSafe(|| search(&mut searchers, &task, &shared.outbox)));
         let result = searched.unwrap_or_else(|panic| {
             // What the search left behind cannot be trusted.
-            searcher = Searcher::new(Arc::clone(&shared.table));
+            searchers = Searchers::new(&shared.table);
             Err(format!("the search panicked: {}", panic_text(panic.as_ref())))
         });
         if outcomes.blocking_send(Outcome { task, result }).is_err() {
@@ -225,7 +254,7 @@ fn next(shared: &Shared) -> Option<Arc<Task>> {
 }
 
 /// Searches a unit on this thread.
-fn search(searcher: &mut Searcher, task: &Task, outbox: &Outbox) -> Result<UnitReport, String> {
+fn search(searchers: &mut Searchers, task: &Task, outbox: &Outbox) -> Result<UnitReport, String> {
     let unit = &task.unit;
     if task.stop.load(Ordering::Acquire) {
         return Ok(unfinished(unit));
@@ -234,17 +263,16 @@ fn search(searcher: &mut Searcher, task: &Task, outbox: &Outbox) -> Result<UnitR
     // A deterministic unit knows nothing of others, and tells them nothing.
     let outbox = (!unit.deterministic).then_some(outbox);
     if outbox.is_some() {
-        unit.seeds.iter().for_each(|seed| searcher.table().import(seed));
+        unit.seeds.iter().for_each(|seed| searchers.sharing.table().import(seed));
     }
     let seen_version = task.window_version.load(Ordering::Acquire);
     let mut handler = Handler { task, turn, seen_version, outbox };
     let window = lock(&task.window).to_engine(turn);
     let started = Instant::now();
     let report = if unit.deterministic {
-        let table = TranspositionTable::new(DETERMINISTIC_TABLE_BYTES).map_err(|error| error.to_string())?;
-        search_unit(&mut Searcher::new(Arc::new(table)), unit, window, &mut handler)
+        search_unit(&mut searchers.fresh()?, unit, window, &mut handler)
     } else {
-        search_unit(searcher, unit, window, &mut handler)
+        search_unit(&mut searchers.sharing, unit, window, &mut handler)
     };
     Ok(UnitReport { search_time: started.elapsed(), ..report? })
 }
@@ -419,9 +447,9 @@ mod tests {
     #[test]
     fn a_panic_fails_its_unit_and_the_thread_goes_on() {
         let (sender, mut outcomes) = mpsc::channel(8);
-        let odd_ones_panic: SearchUnit = |searcher, task, outbox| {
+        let odd_ones_panic: SearchUnit = |searchers, task, outbox| {
             assert!(task.unit().unit.0.is_multiple_of(2), "an odd unit");
-            search(searcher, task, outbox)
+            search(searchers, task, outbox)
         };
         let outbox = Arc::new(Outbox::new());
         let pool = Pool::start_with(odd_ones_panic, 1, table(), outbox, &sender).expect("threads");
@@ -445,6 +473,32 @@ mod tests {
         pool.push(illegal).expect("room");
         let message = next(&mut outcomes).result.expect_err("illegal");
         assert!(message.starts_with("path[1]: "), "{message}");
+    }
+
+    /// The same units in another order, on a thread that has searched others before, are the same searches.
+    #[test]
+    fn deterministic_units_know_nothing_of_each_other() {
+        let numbers_and_depths = [(1, 5), (2, 6), (3, 5), (4, 6), (5, 5)];
+        let (sender, mut outcomes) = mpsc::channel(8);
+        let pool = Pool::start(1, table(), Arc::new(Outbox::new()), &sender).expect("threads");
+        let reports = numbers_and_depths.map(|(number, depth)| {
+            pool.push(Unit { deterministic: true, ..unit(number, depth) }).expect("room");
+            let report = next(&mut outcomes).result.expect("a report");
+            (depth, report.nodes, report.score, report.pv)
+        });
+        let (shallow, deep) = (&reports[0], &reports[1]);
+        assert!(shallow.1 > 0 && deep.1 > shallow.1, "{reports:?}");
+        for report in &reports[2..] {
+            assert_eq!(report, if report.0 == 5 { shallow } else { deep });
+        }
+    }
+
+    #[test]
+    fn the_small_table_is_made_once() {
+        let mut searchers = Searchers::new(&table());
+        let first = Arc::as_ptr(searchers.fresh().expect("a searcher").table());
+        assert_eq!(first, Arc::as_ptr(searchers.fresh().expect("a searcher").table()));
+        assert_eq!(searchers.alone.map(|table| table.bytes()), Some(DETERMINISTIC_TABLE_BYTES));
     }
 
     /// What one worker exports of a unit is, as a seed, the answer at another.

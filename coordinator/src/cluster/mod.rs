@@ -617,8 +617,10 @@ impl Cluster {
                     effects.push(Effect::Send { worker: lease.worker, command });
                     self.failures.remove(&unit);
                     if let Some(job) = self.jobs.get_mut(&id) {
-                        job.nodes += lease.nodes;
-                        job.plan.drop_lease(unit, lease.nodes);
+                        // Which of two equal units is the later one depends on the schedule.
+                        let nodes = if job.spec.deterministic { 0 } else { lease.nodes };
+                        job.nodes += nodes;
+                        job.plan.drop_lease(unit, nodes);
                     }
                 }
                 Adjustment::Window(window) => {

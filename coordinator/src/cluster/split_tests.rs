@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use corridor_shared::board::Position;
 use corridor_shared::job::{
-    AuditReport, DoneReport, JobEvent, JobSpec, Registration, RootPrune, ShedNode, Unit, UnitReport,
+    AuditReport, DoneReport, JobEvent, JobSpec, Registration, RootPrune, ShedNode, Unit, UnitProgress,
+    UnitReport,
 };
 use corridor_shared::score::WhiteScore;
 use corridor_shared::search::{Directive, SearchHandler, Searcher, UnitSpec};
@@ -151,7 +152,10 @@ impl Lab {
                 hand.units.push(*unit);
             }
             Command::Window { unit, window, .. } => {
-                hand.units.iter_mut().filter(|held| held.unit == unit).for_each(|held| held.window = window);
+                for held in hand.units.iter_mut().filter(|held| held.unit == unit) {
+                    assert!(!held.deterministic, "what it has searched so far depends on the schedule");
+                    held.window = window;
+                }
             }
             Command::Cancel { unit, .. } => hand.units.retain(|held| held.unit != unit),
             Command::Shed { unit, .. } => hand.shed.push(unit),
@@ -192,6 +196,17 @@ impl Lab {
 
     fn says(&mut self, worker: WorkerId, says: WorkerSays) {
         self.step(Event::Worker { worker, says });
+    }
+
+    /// All workers say that they live, and have begun their first units.
+    fn all_alive(&mut self) {
+        let workers: Vec<WorkerId> = self.hands.keys().copied().collect();
+        for worker in workers {
+            let begun = self.hands.get(&worker).and_then(|hand| hand.units.first());
+            let progress =
+                begun.map(|unit| UnitProgress { unit: unit.unit, attempt: unit.attempt, nodes: 7_000 });
+            self.says(worker, WorkerSays::Heartbeat(progress.into_iter().collect()));
+        }
     }
 
     /// Lets a worker search one of its units and report.
@@ -247,7 +262,11 @@ fn happen(lab: &mut Lab, what: u8, which: usize) {
                 lab.says(worker, WorkerSays::Report(report));
             }
         }
-        3 => lab.step(Event::Tick),
+        3 => {
+            // Whatever runs may be late now.
+            lab.now += Duration::from_millis(u64::try_from(which).expect("small"));
+            lab.step(Event::Tick);
+        }
         _ => lab.work(which, which / 7),
     }
 }
@@ -360,8 +379,8 @@ fn a_straggler_is_duplicated_and_the_first_result_wins() {
             }
             lab.now += Duration::from_millis(20);
             lab.step(Event::Tick);
-            // It lives, but its searches stand still.
-            lab.says(frozen, WorkerSays::Heartbeat(Vec::new()));
+            // The frozen one lives too, but its searches stand still after their first steps.
+            lab.all_alive();
             let alive = lab.hands.keys().position(|&worker| worker != frozen).expect("alive");
             lab.work(alive, 0);
         }
@@ -372,6 +391,39 @@ fn a_straggler_is_duplicated_and_the_first_result_wins() {
             assert_eq!(done, expected);
         }
     }
+}
+
+/// Some workers are slow, so that others get the same units; whoever is first, each search counts once and as it was asked for.
+#[test]
+fn duplicates_of_a_deterministic_unit_change_nothing() {
+    let expected = undisturbed(spec(8, true));
+    let mut duplicates = 0;
+    for seed in 1..=20_u64 {
+        let mut lab = Lab::new(spec(8, true));
+        for _ in 0..3 {
+            lab.join();
+        }
+        let mut random = seed;
+        while lab.done.is_none() {
+            // Marsaglia's xorshift64.
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            lab.now += Duration::from_millis(random % 400);
+            lab.all_alive();
+            lab.step(Event::Tick);
+            let mut nodes: Vec<_> =
+                lab.hands.values().flat_map(|hand| &hand.units).map(|unit| &unit.path).collect();
+            let count = nodes.len();
+            nodes.sort();
+            nodes.dedup();
+            duplicates += count - nodes.len();
+            // Every second time the last one, who is slow therefore.
+            lab.work(usize::try_from((random >> 20) % 5 / 2).expect("small"), 0);
+        }
+        assert_eq!(lab.answer(), expected, "seed {seed}");
+    }
+    assert!(duplicates > 0, "nobody was slow enough");
 }
 
 #[test]

@@ -560,8 +560,11 @@ impl Plan {
             wanted.entry(want.node).or_insert(*want);
         }
         let mut adjustments = Vec::new();
+        // A window that moves on the way makes a search depend on the schedule: it is the twin of one that has failed high.
+        let moves = !self.manner.deterministic;
         for (&unit, lease) in &mut self.leases {
-            match wanted.get(&lease.node).filter(|want| want.depth == lease.depth) {
+            let fits = |want: &&Want| want.depth == lease.depth && (moves || want.window == lease.window);
+            match wanted.get(&lease.node).filter(fits) {
                 None => adjustments.push((unit, Adjustment::Cancel)),
                 Some(want) => {
                     lease.class = want.class;
@@ -578,7 +581,8 @@ impl Plan {
             tree.get(want.node)
                 .leases
                 .iter()
-                .any(|unit| leases.get(unit).is_some_and(|lease| lease.depth == want.depth))
+                .filter_map(|unit| leases.get(unit))
+                .any(|lease| lease.depth == want.depth && lease.window == want.window)
         };
         self.ready.retain(|want| seen.insert(want.node) && !held(want));
         self.ready.sort_by_key(|want| want.class);
