@@ -191,6 +191,8 @@ pub fn new(config: Config) -> (Driver, Handle) {
         outboxes: BTreeMap::new(),
         watchers: BTreeMap::new(),
         effects: Vec::new(),
+        unsettled: false,
+        issued_before: 0,
         keeper: None,
         cache: Arc::clone(&cache),
     };
@@ -213,6 +215,9 @@ pub struct Driver {
     outboxes: BTreeMap<WorkerId, mpsc::Sender<Command>>,
     watchers: BTreeMap<WatcherId, WatcherSink>,
     effects: Vec<Effect>,
+    /// Something was taken from which no conclusions are drawn yet, and the number of the last entry before that.
+    unsettled: bool,
+    issued_before: u64,
     keeper: Option<Keeper>,
     cache: Arc<SharedCache>,
 }
@@ -254,6 +259,7 @@ impl Driver {
                     for message in batch.drain(..) {
                         self.take(message);
                     }
+                    self.settle();
                 }
                 news = news(&mut self.keeper) => self.hear(news),
                 () = due => self.step(Event::Tick),
@@ -271,7 +277,7 @@ impl Driver {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Event(event) => self.step(event),
+            Message::Event(event) => self.hear_of(event),
             Message::Ask { question, answer } => {
                 self.last_ticket += 1;
                 let ticket = Ticket(self.last_ticket);
@@ -287,7 +293,31 @@ impl Driver {
         }
     }
 
+    /// Takes what a worker says. The conclusions are drawn from all that is in the mailbox together.
+    fn hear_of(&mut self, event: Event) {
+        if !self.unsettled {
+            self.unsettled = true;
+            self.issued_before = self.keeper.as_ref().map_or(0, Keeper::issued);
+        }
+        self.cluster.take(self.started.elapsed(), event, &mut self.effects);
+    }
+
+    /// Draws the conclusions from what was taken.
+    fn settle(&mut self) {
+        if !std::mem::take(&mut self.unsettled) {
+            return;
+        }
+        let mut effects = std::mem::take(&mut self.effects);
+        self.cluster.settle(self.started.elapsed(), &mut effects);
+        let caused = self.carry_out_all(&mut effects, self.issued_before);
+        self.effects = effects;
+        for event in caused {
+            self.step(event);
+        }
+    }
+
     fn step(&mut self, event: Event) {
+        self.settle();
         let mut pending = vec![event];
         while let Some(event) = pending.pop() {
             let mut effects = std::mem::take(&mut self.effects);

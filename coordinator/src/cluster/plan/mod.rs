@@ -697,6 +697,11 @@ impl Plan {
         self.leases.keys().copied()
     }
 
+    /// How many units are leased now.
+    pub(crate) fn lease_count(&self) -> usize {
+        self.leases.len()
+    }
+
     /// What a leased unit was expected to take, in positions, if nobody else has it as well.
     pub(crate) fn held_once(&self, unit: UnitId) -> Option<u64> {
         let lease = self.leases.get(&unit).filter(|lease| lease.class == Class::Needed)?;
