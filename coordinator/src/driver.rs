@@ -3,10 +3,11 @@
 //!
 //! With a store, what is told about a job waits until what it rests on is durable (see `keeper.rs`).
 //!
+//! It hands events to watchers a few at a time and lets everybody else in between: no heartbeat waits for a thousand of them.
 //! It never waits for anybody. A worker whose outbox is full counts as lost; a watcher whose backlog is full is dropped
 //! with a reason. So nothing that a peer does, or fails to do, delays anybody else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -33,6 +34,11 @@ const SWEEP: Duration = Duration::from_secs(1);
 const NOBODY: WorkerId = WorkerId(0);
 /// Messages taken from the mailbox before timers are looked at again.
 const BATCH: usize = 256;
+
+/// Watchers that are served before everybody else has a turn.
+const SERVED: usize = 64;
+/// Deliveries that may wait for such turns; what is more is served at once.
+const DELIVERIES: usize = 4_096;
 
 /// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -193,6 +199,7 @@ pub fn new(config: Config) -> (Driver, Handle) {
         effects: Vec::new(),
         unsettled: false,
         issued_before: 0,
+        deliveries: VecDeque::new(),
         keeper: None,
         cache: Arc::clone(&cache),
     };
@@ -218,6 +225,8 @@ pub struct Driver {
     /// Something was taken from which no conclusions are drawn yet, and the number of the last entry before that.
     unsettled: bool,
     issued_before: u64,
+    /// What watchers are to be told, in order.
+    deliveries: VecDeque<Effect>,
     keeper: Option<Keeper>,
     cache: Arc<SharedCache>,
 }
@@ -240,6 +249,7 @@ impl Driver {
         standing.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut batch = Vec::with_capacity(BATCH);
         loop {
+            self.serve(SERVED.max(self.deliveries.len().saturating_sub(DELIVERIES)));
             if let Some(keeper) = &mut self.keeper {
                 keeper.flush();
             }
@@ -263,10 +273,13 @@ impl Driver {
                 }
                 news = news(&mut self.keeper) => self.hear(news),
                 () = due => self.step(Event::Tick),
+                // The others' turn.
+                () = tokio::task::yield_now(), if !self.deliveries.is_empty() => {}
                 _ = sweep.tick() => self.sweep(),
                 _ = standing.tick() => self.keep_standings(),
             }
         }
+        self.serve(usize::MAX);
         self.flush().await;
         for sink in self.watchers.values() {
             let reason = "the coordinator is shutting down; watch the job again later".to_owned();
@@ -440,10 +453,27 @@ impl Driver {
                 self.cache.dismiss(worker);
                 None
             }
-            Effect::Deliver { watcher, records, .. } => self.deliver(watcher, records),
-            Effect::Finish { watcher, .. } => {
-                self.watchers.remove(&watcher);
+            Effect::Deliver { .. } | Effect::Finish { .. } => {
+                self.deliveries.push_back(effect);
                 None
+            }
+        }
+    }
+
+    /// Tells watchers what they are to be told, so many at most.
+    fn serve(&mut self, most: usize) {
+        for _ in 0..most {
+            let caused = match self.deliveries.pop_front() {
+                None => return,
+                Some(Effect::Deliver { watcher, records, .. }) => self.deliver(watcher, records),
+                Some(Effect::Finish { watcher, .. }) => {
+                    self.watchers.remove(&watcher);
+                    None
+                }
+                Some(_) => None,
+            };
+            if let Some(event) = caused {
+                self.step(event);
             }
         }
     }

@@ -524,6 +524,7 @@ impl Cluster {
                 return self.end_job(now, id, failure("resource_exhausted", text), effects);
             }
             let enough = 2 * self.fleet.slots() + ENOUGH_UNITS;
+            job.plan.limit_tree(limits::MAX_ALL_TREE_NODES / self.open.len().max(1));
             let news = job.plan.refresh(split_above, speculate, enough);
             self.tell(now, id, reporter, news, effects);
             if !self.conclude(now, id, effects) {

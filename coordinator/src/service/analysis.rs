@@ -53,20 +53,22 @@ fn decode_spec<T>(
     spec_from_wire(spec(request.get_ref()), traceparent, "spec").map_err(|error| malformed(&error))
 }
 
-/// A job's events for the wire, one message each.
+/// A job's events for the wire, one message each. They are converted one at a time, as they are sent: a long history in wire
+/// form takes many times its size, and a thousand watchers may come at once.
 fn encode<T: Send + 'static>(events: EventStream, wrap: fn(v1::Event) -> T) -> Events<T> {
     let batches = stream::unfold(Some(events), move |events| async move {
         let mut events = events?;
         match events.next().await {
             Ok(None) => None,
             Ok(Some(batch)) => {
-                let messages: Vec<_> = batch.iter().map(|record| Ok(wrap(event_to_wire(record)))).collect();
-                Some((messages, Some(events)))
+                let records: Vec<Result<_, Status>> = batch.into_iter().map(Ok).collect();
+                Some((records, Some(events)))
             }
             Err(reason) => Some((vec![Err(dropped(reason))], None)),
         }
     });
-    Box::pin(batches.map(stream::iter).flatten())
+    let records = batches.map(stream::iter).flatten();
+    Box::pin(records.map(move |record| record.map(|record| wrap(event_to_wire(&record)))))
 }
 
 #[tonic::async_trait]

@@ -90,7 +90,7 @@ pub(crate) fn serve_if_told() -> bool {
             }
             None => None,
         };
-        let listener = tokio::net::TcpListener::bind(ANY_PORT).await.expect("a port");
+        let listener = corridor_coordinator::listen(ANY_PORT).expect("a port");
         let started = Coordinator::serve_with(listener, Config::default(), store).await;
         let coordinator = started.expect("a coordinator");
         println!("{}", coordinator.address());
