@@ -105,9 +105,10 @@ impl Job {
             pruned: moves.pruned.iter().map(move_heat).collect(),
         };
         self.emit(JobEvent::Accepted(accepted), effects);
-        self.emit(JobEvent::Heat(board_heat(None, &position)), effects);
+        self.emit(JobEvent::Heat(Box::new(board_heat(None, &position))), effects);
         for mv in searched {
-            self.emit(JobEvent::Heat(board_heat(Some(mv), &position.after(mv))), effects);
+            let heat = Box::new(board_heat(Some(mv), &position.after(mv)));
+            self.emit(JobEvent::Heat(heat), effects);
         }
     }
 

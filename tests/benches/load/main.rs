@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use corridor_shared::job::{JobLimits, JobSpec, MAX_DEPTH, RootPrune};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -63,12 +64,15 @@ fn main() {
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let wants = |phase: &str| wanted.is_empty() || wanted.iter().any(|it| it == phase);
     let events = std::env::var("CORRIDOR_LOAD_EVENTS").ok().and_then(|text| text.parse().ok()).unwrap_or(DAY);
+    // Threads of their own: what a thousand watchers take to read is no part of a heartbeat's way.
+    let crowd = runtime();
+    let crowd = crowd.handle();
     runtime().block_on(async {
         if wants("few") {
             few().await;
         }
         if wants("many") {
-            many().await;
+            many(crowd).await;
         }
         if wants("day") {
             day("without a store", None, events).await;
@@ -198,12 +202,12 @@ async fn few() {
 }
 
 /// A thousand workers that connect at once, then a thousand watchers, then all of that at full speed.
-async fn many() {
+async fn many(crowd: &Handle) {
     let process = Process::start(None);
     let url = process.url();
     let supply = Supply::start(&url, JOBS);
     let fleet = connect_at_once(&process).await;
-    let watched = watch_at_once(&process, &fleet).await;
+    let watched = watch_at_once(&process, &fleet, crowd).await;
     fleet.common.orders.take(Duration::ZERO);
     throughput(&format!("{MANY} workers and watchers, flat jobs"), &process, &fleet).await;
     println!("    coordinator {:.0} MB, at most {:.0} MB", process.resident(), process.peak());
@@ -263,7 +267,7 @@ struct Watched {
     wake: Arc<Notify>,
 }
 
-async fn watch_at_once(process: &Process, fleet: &Fleet) -> Watched {
+async fn watch_at_once(process: &Process, fleet: &Fleet, crowd: &Handle) -> Watched {
     let url = process.url();
     let mut client = watchers::client(&url).await;
     let job = JobSpec { priority: 10, ..spec(MAX_DEPTH, RootPrune::None) };
@@ -271,13 +275,14 @@ async fn watch_at_once(process: &Process, fleet: &Fleet) -> Watched {
     fleet.common.orders.pace(job, Duration::from_secs(1) / EVENTS_A_SECOND);
     let (seen, wake) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
     let mut watched = Watched { job, enough: 0, fast: JoinSet::new(), slow: JoinSet::new(), wake };
-    watched.fast.spawn(watchers::watch(url.clone(), job, Arc::clone(&seen)));
+    watched.fast.spawn_on(watchers::watch(url.clone(), job, Arc::clone(&seen)), crowd);
     let alone = steady_watching("one watcher", process, fleet, &seen, 1).await;
     for _ in 1..MANY {
-        watched.fast.spawn(watchers::watch(url.clone(), job, Arc::clone(&seen)));
+        watched.fast.spawn_on(watchers::watch(url.clone(), job, Arc::clone(&seen)), crowd);
     }
     for _ in 0..SLOW_WATCHERS {
-        watched.slow.spawn(watchers::watch_slowly(url.clone(), job, Arc::clone(&watched.wake)));
+        let slow = watchers::watch_slowly(url.clone(), job, Arc::clone(&watched.wake));
+        watched.slow.spawn_on(slow, crowd);
     }
     tokio::time::sleep(Duration::from_secs(3)).await;
     watched.enough = watchers::last_seq(&mut client, job).await + BEFORE_A_DROP;
