@@ -768,7 +768,7 @@ fn names_are_unique_but_a_process_may_come_back() {
     world.now += LEASE / 5;
     match world.try_join("a", 2, 1) {
         Err(Refusal::AlreadyExists(text)) => {
-            assert!(text.starts_with("name: a worker named 'a' is"), "{text}")
+            assert!(text.starts_with("name: a worker named 'a' is"), "{text}");
         }
         other => panic!("{other:?}"),
     }

@@ -59,7 +59,7 @@ pub(crate) fn deep(unit: v1::Unit) -> v1::UnitResult {
 /// What a move costs whoever plays it: most positions have one that costs nearly nothing, so scores hardly change with the
 /// depth.
 fn cost(mv: Move) -> u64 {
-    let mut z = u64::try_from(mv.index()).expect("small").wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut z = (u64::from(mv.index()) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (z >> 33) % WORST_MOVE_CM
 }
