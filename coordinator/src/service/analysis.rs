@@ -53,8 +53,8 @@ fn decode_spec<T>(
     spec_from_wire(spec(request.get_ref()), traceparent, "spec").map_err(|error| malformed(&error))
 }
 
-/// Events of a history that are encoded in one go: some 4 KiB.
-const AT_ONCE: usize = 8;
+/// Events of a long batch that are encoded in one go: no more than 8 KiB.
+const AT_ONCE: usize = 16;
 
 /// A job's events for the wire, one message each. They are converted one at a time, as they are sent: a long history in wire
 /// form takes many times its size, and a thousand watchers may come at once.
@@ -64,16 +64,16 @@ fn encode<T: Send + 'static>(events: EventStream, wrap: fn(v1::Event) -> T) -> E
         match events.next().await {
             Ok(None) => None,
             Ok(Some(batch)) => {
-                let records: Vec<Result<_, Status>> = batch.into_iter().map(Ok).collect();
+                let records: Vec<_> = batch.into_iter().map(Ok).enumerate().collect();
                 Some((records, Some(events)))
             }
-            Err(reason) => Some((vec![Err(dropped(reason))], None)),
+            Err(reason) => Some((vec![(0, Err(dropped(reason)))], None)),
         }
     });
-    let records = batches.map(stream::iter).flatten().enumerate();
-    Box::pin(records.then(move |(number, record)| async move {
+    let records = batches.map(stream::iter).flatten();
+    Box::pin(records.then(move |(place, record)| async move {
         // What is ready at once is encoded at once, into a buffer that stays as large as it was: a pause keeps it small.
-        if number % AT_ONCE == AT_ONCE - 1 {
+        if place % AT_ONCE == AT_ONCE - 1 {
             tokio::task::yield_now().await;
         }
         record.map(|record| wrap(event_to_wire(&record)))

@@ -111,8 +111,8 @@ pub(crate) struct Tally {
     pub(crate) crossed: AtomicU64,
     /// Leases that were lost without such a reason.
     pub(crate) lost: AtomicU64,
-    /// Sessions that the coordinator has ended.
-    pub(crate) ended: AtomicU64,
+    /// How sessions have ended before their time.
+    ended: Mutex<Vec<String>>,
     heartbeats: Mutex<Vec<Duration>>,
 }
 
@@ -149,7 +149,7 @@ impl Fleet {
             set.spawn(async move {
                 let mut worker = Worker::register(url, number, Arc::clone(&common)).await;
                 tokio::select! {
-                    () = worker.work() => count(&common.tally.ended),
+                    reason = worker.work() => common.tally.ended.lock().expect("nobody panics").push(reason),
                     () = common.stop.notified() => {}
                 }
             });
@@ -170,7 +170,8 @@ impl Fleet {
         while let Some(worker) = self.workers.join_next().await {
             worker.expect("a worker of good health");
         }
-        assert_eq!(Tally::read(&self.common.tally.ended), 0, "sessions that the coordinator has ended");
+        let ended = self.common.tally.ended.lock().expect("nobody panics");
+        assert!(ended.is_empty(), "sessions have ended: {ended:?}");
     }
 }
 
@@ -224,8 +225,9 @@ impl Worker {
         }
     }
 
-    /// Works until the coordinator ends the session.
-    async fn work(&mut self) {
+    /// Works until the session ends. Returns how.
+    async fn work(&mut self) -> String {
+        let started = Instant::now();
         let mut beat = tokio::time::interval(self.heartbeat);
         loop {
             let end = self.held.front_mut().and_then(|held| held.end.as_mut());
@@ -237,15 +239,15 @@ impl Worker {
                 }
             };
             let open = tokio::select! {
-                message = self.told.message() => match message.ok().flatten().and_then(|it| it.kind) {
-                    Some(told) => self.hear(told).await,
-                    None => false,
+                message = self.told.message() => match message {
+                    Ok(Some(message)) => self.hear(message.kind.expect("a kind")).await,
+                    end => return format!("after {:?}: {end:?}", started.elapsed()),
                 },
                 () = ended => self.finish().await && self.begin().await,
                 _ = beat.tick() => self.beat().await,
             };
             if !open {
-                return;
+                return format!("after {:?}: nobody listens", started.elapsed());
             }
         }
     }
