@@ -72,8 +72,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Takes the ports and starts.
 pub(crate) async fn start(at: &ListenArgs, config: Config) -> Result<Coordinator, Failure> {
-    let listener = listen::bind("--listen", at.listen).await?;
-    let probes = listen::bind_if("--http", at.http).await?;
+    let listener = listen::bind("--listen", at.listen)?;
+    let probes = listen::bind_if("--http", at.http)?;
     let store = store::open(at.store.as_ref()).await?;
     let started = Coordinator::serve_with(listener, config, store).await;
     let coordinator = started.context("start coordinator")?;

@@ -24,8 +24,8 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
 ///
 /// # Errors
 /// It is taken, or not ours to take.
-pub(crate) async fn bind(flag: &str, address: SocketAddr) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| {
+pub(crate) fn bind(flag: &str, address: SocketAddr) -> Result<TcpListener, Failure> {
+    corridor_coordinator::listen(address).map_err(|error| {
         let why = match error.kind() {
             ErrorKind::AddrInUse => "the port is taken".to_owned(),
             ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
@@ -40,10 +40,10 @@ pub(crate) async fn bind(flag: &str, address: SocketAddr) -> Result<TcpListener,
 ///
 /// # Errors
 /// As [`bind`].
-pub(crate) async fn bind_if(flag: &str, address: Option<SocketAddr>) -> Result<Option<TcpListener>, Failure> {
+pub(crate) fn bind_if(flag: &str, address: Option<SocketAddr>) -> Result<Option<TcpListener>, Failure> {
     match address {
         None => Ok(None),
-        Some(address) => bind(flag, address).await.map(Some),
+        Some(address) => bind(flag, address).map(Some),
     }
 }
 

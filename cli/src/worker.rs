@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let threads =
         arguments.threads.unwrap_or_else(|| u32::try_from(processors()).unwrap_or(1_024).min(1_024));
     runtime::run(async {
-        let probes = listen::bind_if("--http", arguments.http).await?;
+        let probes = listen::bind_if("--http", arguments.http)?;
         let table_bytes =
             memory::bytes_of_a_worker(arguments.hash, threads).map_err(|error| Failure::bad_input(&error))?;
         let config = WorkerConfig {

@@ -3,10 +3,11 @@
 //!
 //! With a store, what is told about a job waits until what it rests on is durable (see `keeper.rs`).
 //!
+//! It hands events to watchers a few at a time and lets everybody else in between: no heartbeat waits for a thousand of them.
 //! It never waits for anybody. A worker whose outbox is full counts as lost; a watcher whose backlog is full is dropped
 //! with a reason. So nothing that a peer does, or fails to do, delays anybody else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -33,6 +34,11 @@ const SWEEP: Duration = Duration::from_secs(1);
 const NOBODY: WorkerId = WorkerId(0);
 /// Messages taken from the mailbox before timers are looked at again.
 const BATCH: usize = 256;
+
+/// Watchers that are served before everybody else has a turn.
+const SERVED: usize = 64;
+/// Deliveries that may wait for such turns; what is more is served at once.
+const DELIVERIES: usize = 4_096;
 
 /// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -191,6 +197,9 @@ pub fn new(config: Config) -> (Driver, Handle) {
         outboxes: BTreeMap::new(),
         watchers: BTreeMap::new(),
         effects: Vec::new(),
+        unsettled: false,
+        issued_before: 0,
+        deliveries: VecDeque::new(),
         keeper: None,
         cache: Arc::clone(&cache),
     };
@@ -213,6 +222,11 @@ pub struct Driver {
     outboxes: BTreeMap<WorkerId, mpsc::Sender<Command>>,
     watchers: BTreeMap<WatcherId, WatcherSink>,
     effects: Vec<Effect>,
+    /// Something was taken from which no conclusions are drawn yet, and the number of the last entry before that.
+    unsettled: bool,
+    issued_before: u64,
+    /// What watchers are to be told, in order.
+    deliveries: VecDeque<Effect>,
     keeper: Option<Keeper>,
     cache: Arc<SharedCache>,
 }
@@ -235,6 +249,7 @@ impl Driver {
         standing.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut batch = Vec::with_capacity(BATCH);
         loop {
+            self.serve(SERVED.max(self.deliveries.len().saturating_sub(DELIVERIES)));
             if let Some(keeper) = &mut self.keeper {
                 keeper.flush();
             }
@@ -254,13 +269,17 @@ impl Driver {
                     for message in batch.drain(..) {
                         self.take(message);
                     }
+                    self.settle();
                 }
                 news = news(&mut self.keeper) => self.hear(news),
                 () = due => self.step(Event::Tick),
+                // The others' turn.
+                () = tokio::task::yield_now(), if !self.deliveries.is_empty() => {}
                 _ = sweep.tick() => self.sweep(),
                 _ = standing.tick() => self.keep_standings(),
             }
         }
+        self.serve(usize::MAX);
         self.flush().await;
         for sink in self.watchers.values() {
             let reason = "the coordinator is shutting down; watch the job again later".to_owned();
@@ -271,7 +290,7 @@ impl Driver {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Event(event) => self.step(event),
+            Message::Event(event) => self.hear_of(event),
             Message::Ask { question, answer } => {
                 self.last_ticket += 1;
                 let ticket = Ticket(self.last_ticket);
@@ -287,7 +306,31 @@ impl Driver {
         }
     }
 
+    /// Takes what a worker says. The conclusions are drawn from all that is in the mailbox together.
+    fn hear_of(&mut self, event: Event) {
+        if !self.unsettled {
+            self.unsettled = true;
+            self.issued_before = self.keeper.as_ref().map_or(0, Keeper::issued);
+        }
+        self.cluster.take(self.started.elapsed(), event, &mut self.effects);
+    }
+
+    /// Draws the conclusions from what was taken.
+    fn settle(&mut self) {
+        if !std::mem::take(&mut self.unsettled) {
+            return;
+        }
+        let mut effects = std::mem::take(&mut self.effects);
+        self.cluster.settle(self.started.elapsed(), &mut effects);
+        let caused = self.carry_out_all(&mut effects, self.issued_before);
+        self.effects = effects;
+        for event in caused {
+            self.step(event);
+        }
+    }
+
     fn step(&mut self, event: Event) {
+        self.settle();
         let mut pending = vec![event];
         while let Some(event) = pending.pop() {
             let mut effects = std::mem::take(&mut self.effects);
@@ -410,12 +453,43 @@ impl Driver {
                 self.cache.dismiss(worker);
                 None
             }
-            Effect::Deliver { watcher, records, .. } => self.deliver(watcher, records),
-            Effect::Finish { watcher, .. } => {
-                self.watchers.remove(&watcher);
+            Effect::Deliver { .. } | Effect::Finish { .. } => {
+                self.deliveries.push_back(effect);
                 None
             }
         }
+    }
+
+    /// Tells watchers what they are to be told, so many at most.
+    fn serve(&mut self, most: usize) {
+        for _ in 0..most {
+            let caused = match self.deliveries.pop_front() {
+                None => return,
+                Some(Effect::Deliver { watcher, mut records, .. }) => {
+                    records.extend(self.more_for(watcher));
+                    self.deliver(watcher, records)
+                }
+                Some(Effect::Finish { watcher, .. }) => {
+                    self.watchers.remove(&watcher);
+                    None
+                }
+                Some(_) => None,
+            };
+            if let Some(event) = caused {
+                self.step(event);
+            }
+        }
+    }
+
+    /// What comes next for the same watcher: in one batch it takes up less of its backlog.
+    fn more_for(&mut self, watcher: WatcherId) -> Vec<Arc<EventRecord>> {
+        let mut more = Vec::new();
+        let is_next =
+            |effect: &mut Effect| matches!(effect, Effect::Deliver { watcher: of, .. } if *of == watcher);
+        while let Some(Effect::Deliver { mut records, .. }) = self.deliveries.pop_front_if(is_next) {
+            more.append(&mut records);
+        }
+        more
     }
 
     fn send(&mut self, worker: WorkerId, mut command: Command) -> Option<Event> {

@@ -15,4 +15,4 @@ pub mod service;
 pub mod store;
 
 pub use cluster::Config;
-pub use server::{Coordinator, Readiness, StartError};
+pub use server::{Coordinator, Readiness, StartError, listen};

@@ -13,6 +13,10 @@ pub const MAX_OPEN_JOBS: usize = 1_024;
 /// Ended jobs whose events can still be watched (`retained_jobs`); the oldest is forgotten first.
 pub const RETAINED_JOBS: usize = 256;
 
+/// Events of all ended jobs together (`retained_events`): as many as the two longest jobs can have, 60 MB. The oldest job
+/// is forgotten first.
+pub const RETAINED_EVENTS: usize = 2 * MAX_EVENTS_PER_JOB;
+
 /// Positions of one job (`max_positions_per_job`); an analysis has one, a book job many.
 pub const MAX_POSITIONS_PER_JOB: usize = 100_000;
 
@@ -74,6 +78,10 @@ pub const MISSED_HEARTBEATS: u32 = 3;
 /// Deaths of workers over one unit before its job is parked, unless told otherwise (`unit_deaths`).
 pub const UNIT_DEATHS: u32 = 3;
 
+/// Connections that wait to be taken up (`listen_backlog`), as far as the system allows: all workers come at once when a
+/// coordinator comes back.
+pub const LISTEN_BACKLOG: u32 = 4_096;
+
 /// A new session must register within this time (`register_time`).
 pub const REGISTER_TIME: Duration = Duration::from_secs(5);
 
@@ -88,6 +96,9 @@ pub const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Nodes of one job's master tree (`max_tree_nodes`); a full tree splits no further.
 pub const MAX_TREE_NODES: usize = 100_000;
+
+/// Nodes of all jobs' master trees together (`max_all_tree_nodes`), shared alike: some 120 MB.
+pub const MAX_ALL_TREE_NODES: usize = 2 * MAX_TREE_NODES;
 
 /// Entries of the shared cache, unless told otherwise (`max_cache_entries`): with their map 45 MB.
 pub const MAX_CACHE_ENTRIES: usize = 917_504;

@@ -7,7 +7,7 @@ use corridor_proto::v1::cache_server::CacheServer;
 use corridor_proto::v1::fleet_server::FleetServer;
 use corridor_proto::v1::positions_server::PositionsServer;
 use futures_util::StreamExt;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -69,8 +69,7 @@ impl Coordinator {
     /// # Errors
     /// The address cannot be bound.
     pub async fn start(address: SocketAddr, config: Config) -> Result<Self, StartError> {
-        let listener =
-            TcpListener::bind(address).await.map_err(|source| StartError::Bind { address, source })?;
+        let listener = listen(address).map_err(|source| StartError::Bind { address, source })?;
         Self::serve(listener, config).await
     }
 
@@ -157,6 +156,19 @@ impl Coordinator {
             tracing::warn!("cut_time has passed with connections open");
         }
     }
+}
+
+/// Takes a port, with room for as many connections at once as a whole cluster makes.
+///
+/// # Errors
+/// What the system says: the port is taken, or not ours to take.
+pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // As the runtime's own way does: a port can be had again at once. On Windows this would mean that it can be shared.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(limits::LISTEN_BACKLOG)
 }
 
 /// Loads what a store has, and starts its writer. Returns why it cannot be written, now and from now on.

@@ -439,11 +439,11 @@ pub fn event_from_wire(event: v1::Event) -> Converted<job::EventRecord> {
     use v1::event::Kind;
     let parsed = match required(event.kind, "event.kind")? {
         Kind::Accepted(accepted) => job::JobEvent::Accepted(accepted_from_wire(accepted)?),
-        Kind::Heat(heat) => job::JobEvent::Heat(job::BoardHeat {
+        Kind::Heat(heat) => job::JobEvent::Heat(Box::new(job::BoardHeat {
             mv: heat.r#move.map(|mv| move_from_wire(&mv, "heat.move")).transpose()?,
             cat_display: squares_from_wire(&heat.cat_display, "heat.cat_display")?,
             cat_search: squares_from_wire(&heat.cat_search, "heat.cat_search")?,
-        }),
+        })),
         Kind::State(change) => job::JobEvent::State(job::StateChange {
             state: job_state_from_wire(change.state, "state.state")?,
             reason: change.reason,

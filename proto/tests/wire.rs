@@ -132,7 +132,7 @@ fn events_survive_the_wire_and_look_as_documented() {
         (None, r#"{"event":"heat","move":null,"cat_display":[7,7,"#),
         (Some(mv("e3h")), r#"{"event":"heat","move":"e3h","#),
     ] {
-        let record = EventRecord { seq: 2, event: JobEvent::Heat(heat(mv)) };
+        let record = EventRecord { seq: 2, event: JobEvent::Heat(Box::new(heat(mv))) };
         assert_eq!(event_from_wire(event_to_wire(&record)).as_ref(), Ok(&record));
         let json = event_line(&record).expect("JSON");
         assert!(json.starts_with(start) && json.ends_with(r#"9],"seq":2}"#), "{json}");

@@ -219,8 +219,8 @@ pub struct EventRecord {
 pub enum JobEvent {
     /// Always the first.
     Accepted(Accepted),
-    /// The heat of a board.
-    Heat(BoardHeat),
+    /// The heat of a board; apart, or every other event would take as much memory as this one.
+    Heat(Box<BoardHeat>),
     /// The job changed its state.
     State(StateChange),
     /// A root move has a new score.

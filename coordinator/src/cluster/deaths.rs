@@ -113,7 +113,7 @@ impl Cluster {
             {
                 job.parked = None;
                 job.keep_standing(now, effects);
-                self.stale.insert(id);
+                self.stale.entry(id).or_default();
             }
         }
     }

@@ -108,9 +108,10 @@ impl Job {
             pruned: moves.pruned.iter().map(move_heat).collect(),
         };
         self.emit(JobEvent::Accepted(accepted), effects);
-        self.emit(JobEvent::Heat(board_heat(None, &position)), effects);
+        self.emit(JobEvent::Heat(Box::new(board_heat(None, &position))), effects);
         for mv in searched {
-            self.emit(JobEvent::Heat(board_heat(Some(mv), &position.after(mv))), effects);
+            let heat = Box::new(board_heat(Some(mv), &position.after(mv)));
+            self.emit(JobEvent::Heat(heat), effects);
         }
     }
 
@@ -317,9 +318,16 @@ impl Job {
         };
         self.emit(event, effects);
         self.keep_standing(now, effects);
+        self.drop_plan();
         let job = self.id;
         let finish = |watcher| Effect::Finish { job, watcher };
         effects.extend(std::mem::take(&mut self.watchers).into_iter().map(finish));
+    }
+
+    /// Frees what only a search needs: a master tree is many times larger than all events.
+    fn drop_plan(&mut self) {
+        self.plan = Plan::new(self.spec.position, [], manner(&self.spec));
+        self.pruned = Vec::new();
     }
 
     fn done(&self, stopped_by: StoppedBy, now: Duration) -> DoneReport {
@@ -439,6 +447,7 @@ impl Job {
         self.plan.resume(depth, &lines, &order);
         self.lines = lines;
         if self.state.is_final() {
+            self.drop_plan();
             return None;
         }
         let stop = self.stop_reason();

@@ -2,7 +2,11 @@
 //!
 //! A unit is leased to one worker at a time, under an attempt number; whatever arrives under another attempt is refused.
 //! However a worker is lost, [`Fleet::remove`] is the one way it leaves.
+//!
+//! Most of what is asked after every event is about all workers together, and there may be thousands: the [`Index`] has the
+//! answers ready.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -18,14 +22,37 @@ pub(crate) struct Worker {
     pub(crate) heard_at: Duration,
     pub(crate) draining: bool,
     /// Leased units in the order in which they were granted; those beyond its slots wait at the worker.
-    units: Vec<UnitId>,
+    units: Vec<Queued>,
     /// Leases that were taken back because nothing moved: each still blocks a slot.
     stuck: BTreeSet<(UnitId, Attempt)>,
     nodes: u64,
     search_time: Duration,
 }
 
+/// A unit in a worker's queue.
+#[derive(Copy, Clone, Debug)]
+struct Queued {
+    unit: UnitId,
+    /// Positions that it will probably take.
+    estimate: u64,
+}
+
 impl Worker {
+    /// Units at the head of its queue: those that run.
+    fn heads(&self) -> impl Iterator<Item = UnitId> + '_ {
+        self.units.iter().take(self.slots()).map(|queued| queued.unit)
+    }
+
+    /// Units that wait behind those that run.
+    fn waiting(&self) -> &[Queued] {
+        self.units.get(self.slots()..).unwrap_or_default()
+    }
+
+    /// Positions that what waits will probably take.
+    fn waiting_positions(&self) -> u64 {
+        self.waiting().iter().map(|queued| queued.estimate).sum()
+    }
+
     /// Slots that are not blocked by a search that does not move.
     fn slots(&self) -> usize {
         let slots = usize::try_from(self.registration.slots).unwrap_or(usize::MAX);
@@ -56,8 +83,6 @@ impl Worker {
 pub(crate) struct Lease {
     pub(crate) unit: Unit,
     pub(crate) worker: WorkerId,
-    /// Positions that it will probably take.
-    estimate: u64,
     /// Positions visited as last heard.
     pub(crate) nodes: u64,
     /// When it was last seen to move, or came to the head of the queue.
@@ -68,14 +93,71 @@ pub(crate) struct Lease {
     pub(crate) shedding: bool,
 }
 
+/// What all workers are together, and in which orders they are looked for. It follows each change of a worker.
+#[derive(Clone, Debug, Default)]
+struct Index {
+    /// By when they were last heard.
+    heard: BTreeSet<(Duration, WorkerId)>,
+    /// Those with free slots, by how many.
+    free: BTreeSet<(usize, Reverse<WorkerId>)>,
+    /// Those with room for a unit that waits, by the positions of what waits there already.
+    room: BTreeSet<(u64, WorkerId)>,
+    /// Slots of all that take units, and how many of them are free.
+    slots: usize,
+    free_slots: usize,
+    nodes: u64,
+    search_time: Duration,
+}
+
+impl Index {
+    fn add(&mut self, id: WorkerId, worker: &Worker) {
+        self.heard.insert((worker.heard_at, id));
+        let free = worker.free_slots();
+        if free > 0 {
+            self.free.insert((free, Reverse(id)));
+        }
+        if worker.room() > 0 {
+            self.room.insert((worker.waiting_positions(), id));
+        }
+        self.slots += if worker.draining { 0 } else { worker.slots() };
+        self.free_slots += free;
+        self.nodes += worker.nodes;
+        self.search_time += worker.search_time;
+    }
+
+    /// To be called with what [`Self::add`] was called with.
+    fn withdraw(&mut self, id: WorkerId, worker: &Worker) {
+        self.heard.remove(&(worker.heard_at, id));
+        let free = worker.free_slots();
+        self.free.remove(&(free, Reverse(id)));
+        self.room.remove(&(worker.waiting_positions(), id));
+        self.slots -= if worker.draining { 0 } else { worker.slots() };
+        self.free_slots -= free;
+        self.nodes -= worker.nodes;
+        self.search_time -= worker.search_time;
+    }
+}
+
 /// Workers and leases.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fleet {
     workers: BTreeMap<WorkerId, Worker>,
     leases: BTreeMap<UnitId, Lease>,
+    index: Index,
+    /// No unit at the head of a queue has stood still since before this; `None` without any such unit.
+    moved_since: Option<Duration>,
 }
 
 impl Fleet {
+    /// The one way in which a worker changes.
+    fn change<T>(&mut self, id: WorkerId, change: impl FnOnce(&mut Worker) -> T) -> Option<T> {
+        let worker = self.workers.get_mut(&id)?;
+        self.index.withdraw(id, worker);
+        let changed = change(worker);
+        self.index.add(id, worker);
+        Some(changed)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.workers.len()
     }
@@ -105,43 +187,38 @@ impl Fleet {
             nodes: 0,
             search_time: Duration::ZERO,
         };
+        self.index.add(id, &worker);
         self.workers.insert(id, worker);
     }
 
     /// Removes a worker. Returns its leases, which are nobody's now.
     pub(crate) fn remove(&mut self, id: WorkerId) -> Vec<Lease> {
-        let units = self.workers.remove(&id).map(|worker| worker.units).unwrap_or_default();
-        units.iter().filter_map(|unit| self.leases.remove(unit)).collect()
+        let Some(worker) = self.workers.remove(&id) else { return Vec::new() };
+        self.index.withdraw(id, &worker);
+        worker.units.iter().filter_map(|queued| self.leases.remove(&queued.unit)).collect()
     }
 
     /// Notes a sign of life. Returns whether the worker is known.
     pub(crate) fn heard(&mut self, id: WorkerId, now: Duration) -> bool {
-        match self.workers.get_mut(&id) {
-            Some(worker) => {
-                worker.heard_at = now;
-                true
-            }
-            None => false,
-        }
+        let Some(worker) = self.workers.get_mut(&id) else { return false };
+        self.index.heard.remove(&(worker.heard_at, id));
+        worker.heard_at = now;
+        self.index.heard.insert((now, id));
+        true
     }
 
     pub(crate) fn drain(&mut self, id: WorkerId) {
-        if let Some(worker) = self.workers.get_mut(&id) {
-            worker.draining = true;
-        }
+        self.change(id, |worker| worker.draining = true);
     }
 
     /// The worker with the most free slots, if any has one.
     pub(crate) fn idlest(&self) -> Option<WorkerId> {
-        let free = |(&id, worker): (&WorkerId, &Worker)| Some((worker.free_slots(), id));
-        let best =
-            self.workers.iter().filter_map(free).max_by_key(|&(free, id)| (free, std::cmp::Reverse(id)));
-        best.filter(|&(free, _)| free > 0).map(|(_, id)| id)
+        self.index.free.last().map(|&(_, Reverse(id))| id)
     }
 
     /// Slots that could begin a unit at once.
     pub(crate) fn free_slots(&self) -> usize {
-        self.workers.values().map(Worker::free_slots).sum()
+        self.index.free_slots
     }
 
     /// Whether a worker could begin a unit at once.
@@ -152,31 +229,21 @@ impl Fleet {
     /// A worker that has no free slot but room for a unit that waits: what waits there already is less than so many
     /// positions.
     pub(crate) fn with_room(&self, ahead: u64) -> Option<WorkerId> {
-        let waiting = |worker: &Worker| {
-            let waiting = worker.units.get(worker.slots()..).unwrap_or_default();
-            waiting.iter().filter_map(|unit| self.leases.get(unit)).map(|lease| lease.estimate).sum::<u64>()
-        };
-        let short = |worker: &Worker| worker.room() > 0 && waiting(worker) < ahead;
+        // Almost always there is none.
+        self.index.room.first().filter(|&&(waiting, _)| waiting < ahead)?;
+        let short = |worker: &Worker| worker.room() > 0 && worker.waiting_positions() < ahead;
         self.workers.iter().find(|(_, worker)| short(worker)).map(|(&id, _)| id)
     }
 
     pub(crate) fn grant(&mut self, unit: Unit, worker: WorkerId, estimate: u64, now: Duration) {
         debug_assert!(!self.leases.contains_key(&unit.unit), "a unit is leased once");
-        if let Some(holder) = self.workers.get_mut(&worker) {
-            holder.units.push(unit.unit);
-            self.leases.insert(
-                unit.unit,
-                Lease {
-                    unit,
-                    worker,
-                    estimate,
-                    nodes: 0,
-                    progressed_at: now,
-                    began_at: now,
-                    shedding: false,
-                },
-            );
+        let queued = Queued { unit: unit.unit, estimate };
+        if self.change(worker, |holder| holder.units.push(queued)).is_none() {
+            return;
         }
+        self.moved_since.get_or_insert(now);
+        let lease = Lease { unit, worker, nodes: 0, progressed_at: now, began_at: now, shedding: false };
+        self.leases.insert(queued.unit, lease);
     }
 
     pub(crate) fn lease(&self, unit: UnitId) -> Option<&Lease> {
@@ -189,21 +256,19 @@ impl Fleet {
 
     /// Slots of all workers that take units.
     pub(crate) fn slots(&self) -> usize {
-        self.workers.values().filter(|worker| !worker.draining).map(Worker::slots).sum()
+        self.index.slots
     }
 
     /// Positions per second of a slot, on average over what was searched so far; `None` before the first result.
     pub(crate) fn slot_rate(&self) -> Option<u64> {
-        let nodes: u64 = self.workers.values().map(|worker| worker.nodes).sum();
-        let time: Duration = self.workers.values().map(|worker| worker.search_time).sum();
-        let micros = time.as_micros();
-        (micros > 0).then(|| u64::try_from(u128::from(nodes) * 1_000_000 / micros).unwrap_or(u64::MAX))
+        let micros = self.index.search_time.as_micros();
+        let rate = || u128::from(self.index.nodes) * 1_000_000 / micros;
+        (micros > 0).then(|| u64::try_from(rate()).unwrap_or(u64::MAX))
     }
 
     /// Whether a unit is at the head of its worker's queue.
     pub(crate) fn runs(&self, lease: &Lease) -> bool {
-        let head =
-            |worker: &Worker| worker.units.iter().take(worker.slots()).any(|&unit| unit == lease.unit.unit);
+        let head = |worker: &Worker| worker.heads().any(|unit| unit == lease.unit.unit);
         self.workers.get(&lease.worker).is_some_and(head)
     }
 
@@ -221,14 +286,19 @@ impl Fleet {
     /// Ends a lease, for whatever reason.
     pub(crate) fn end(&mut self, unit: UnitId, now: Duration) -> Option<Lease> {
         let lease = self.leases.remove(&unit)?;
-        if let Some(worker) = self.workers.get_mut(&lease.worker) {
-            worker.units.retain(|&held| held != unit);
+        self.change(lease.worker, |worker| worker.units.retain(|held| held.unit != unit));
+        let Some(worker) = self.workers.get(&lease.worker) else { return Some(lease) };
+        for (place, queued) in worker.units.iter().enumerate() {
+            let Some(held) = self.leases.get_mut(&queued.unit) else { continue };
             // The next one in the queue comes to its head now: its clock starts here.
-            for waiting in &worker.units {
-                if let Some(waiting) = self.leases.get_mut(waiting).filter(|waiting| waiting.nodes == 0) {
-                    waiting.progressed_at = now;
-                    waiting.began_at = now;
-                }
+            if held.nodes == 0 {
+                held.progressed_at = now;
+                held.began_at = now;
+            }
+            // What stands still is about to be taken back.
+            let stuck = worker.stuck.contains(&(queued.unit, held.unit.attempt));
+            if place < worker.slots() && !stuck {
+                self.moved_since = earlier(self.moved_since, held.progressed_at);
             }
         }
         Some(lease)
@@ -236,10 +306,10 @@ impl Fleet {
 
     /// Work done by a worker.
     pub(crate) fn credit(&mut self, worker: WorkerId, nodes: u64, search_time: Duration) {
-        if let Some(worker) = self.workers.get_mut(&worker) {
+        self.change(worker, |worker| {
             worker.nodes += nodes;
             worker.search_time += search_time;
-        }
+        });
     }
 
     /// Notes how far a unit is. Returns whether the worker holds that attempt.
@@ -257,23 +327,27 @@ impl Fleet {
 
     /// A search that did not move has ended after all: its slot is free again.
     pub(crate) fn unstick(&mut self, worker: WorkerId, unit: UnitId, attempt: Attempt) {
-        if let Some(worker) = self.workers.get_mut(&worker) {
-            worker.stuck.remove(&(unit, attempt));
+        self.unstick_if(worker, |it| it == (unit, attempt));
+    }
+
+    fn unstick_if(&mut self, worker: WorkerId, ended: impl Fn((UnitId, Attempt)) -> bool) {
+        if self.workers.get(&worker).is_none_or(|worker| !worker.stuck.iter().any(|&it| ended(it))) {
+            return;
         }
+        self.change(worker, |worker| worker.stuck.retain(|&it| !ended(it)));
+        // A unit that has waited may be at the head now, and its clock has not been looked at.
+        self.moved_since = Some(Duration::ZERO);
     }
 
     /// The same for every such search that the worker no longer lists.
     pub(crate) fn unstick_absent(&mut self, worker: WorkerId, listed: &[UnitProgress]) {
         let runs = |unit, attempt| listed.iter().any(|it| it.unit == unit && it.attempt == attempt);
-        if let Some(worker) = self.workers.get_mut(&worker) {
-            worker.stuck.retain(|&(unit, attempt)| runs(unit, attempt));
-        }
+        self.unstick_if(worker, |(unit, attempt)| !runs(unit, attempt));
     }
 
     /// A unit that waits at a busy worker and could run elsewhere now.
     pub(crate) fn waiting_elsewhere(&self) -> Option<UnitId> {
-        let waiting =
-            |worker: &Worker| worker.units.get(worker.slots()..).unwrap_or_default().first().copied();
+        let waiting = |worker: &Worker| worker.waiting().first().map(|queued| queued.unit);
         let not_started = |unit: &UnitId| self.leases.get(unit).is_some_and(|lease| lease.nodes == 0);
         self.workers.values().filter_map(waiting).find(not_started)
     }
@@ -282,42 +356,54 @@ impl Fleet {
     pub(crate) fn just_begun(&self, worker: WorkerId) -> Option<&Lease> {
         let worker = self.workers.get(&worker)?;
         let last_slot = worker.slots().checked_sub(1)?;
-        let unit = worker.units.get(last_slot)?;
-        self.leases.get(unit).filter(|lease| lease.nodes == 0)
+        let queued = worker.units.get(last_slot)?;
+        self.leases.get(&queued.unit).filter(|lease| lease.nodes == 0)
     }
 
     /// Workers that were silent for a whole lease.
     pub(crate) fn silent(&self, now: Duration, lease: Duration) -> Vec<WorkerId> {
-        let silent = |worker: &Worker| now.saturating_sub(worker.heard_at) >= lease;
-        self.workers.iter().filter(|(_, worker)| silent(worker)).map(|(&id, _)| id).collect()
+        let silent = |&&(heard_at, _): &&(Duration, WorkerId)| now.saturating_sub(heard_at) >= lease;
+        self.index.heard.iter().take_while(silent).map(|&(_, id)| id).collect()
     }
 
     /// Units at the head of a live worker's queue that have not moved for a whole lease. Their slots count as blocked.
     pub(crate) fn block_stalled(&mut self, now: Duration, lease: Duration) -> Vec<UnitId> {
-        let mut stalled = Vec::new();
-        for worker in self.workers.values_mut() {
-            let slots = worker.slots();
-            for unit in worker.units.iter().take(slots) {
-                let Some(held) = self.leases.get(unit) else { continue };
+        if self.moved_since.is_none_or(|since| now.saturating_sub(since) < lease) {
+            return Vec::new();
+        }
+        let mut late = Vec::new();
+        self.moved_since = None;
+        for (&id, worker) in &self.workers {
+            let mut stuck = Vec::new();
+            for held in worker.heads().filter_map(|unit| self.leases.get(&unit)) {
                 if now.saturating_sub(held.progressed_at) >= lease {
-                    stalled.push(*unit);
-                    worker.stuck.insert((*unit, held.unit.attempt));
+                    stuck.push((held.unit.unit, held.unit.attempt));
+                } else {
+                    self.moved_since = earlier(self.moved_since, held.progressed_at);
                 }
             }
-            // With no slot left that moves, what waits there would wait for ever.
-            if worker.slots() == 0 && slots > 0 {
-                stalled.extend(worker.units.iter().skip(slots));
+            if !stuck.is_empty() {
+                late.push((id, stuck));
             }
+        }
+        let mut stalled = Vec::new();
+        for (id, stuck) in late {
+            stalled.extend(stuck.iter().map(|&(unit, _)| unit));
+            let behind = self.change(id, |worker| {
+                let waiting = worker.waiting().to_vec();
+                worker.stuck.extend(stuck);
+                // With no slot left that moves, what waits there would wait for ever.
+                if worker.slots() == 0 { waiting } else { Vec::new() }
+            });
+            stalled.extend(behind.unwrap_or_default().iter().map(|queued| queued.unit));
         }
         stalled
     }
 
     /// The earliest time at which a worker or a unit can be overdue.
     pub(crate) fn next_overdue(&self, lease: Duration) -> Option<Duration> {
-        let silent = self.workers.values().map(|worker| worker.heard_at);
-        let heads = self.workers.values().flat_map(|worker| worker.units.iter().take(worker.slots()));
-        let moved = heads.filter_map(|unit| self.leases.get(unit)).map(|held| held.progressed_at);
-        silent.chain(moved).min().map(|since| since + lease)
+        let silent = self.index.heard.first().map(|&(heard_at, _)| heard_at);
+        [silent, self.moved_since].into_iter().flatten().min().map(|since| since + lease)
     }
 
     pub(crate) fn summaries(&self, now: Duration) -> Vec<WorkerSummary> {
@@ -333,4 +419,8 @@ impl Fleet {
         };
         self.workers.values().map(summary).collect()
     }
+}
+
+fn earlier(a: Option<Duration>, b: Duration) -> Option<Duration> {
+    Some(a.map_or(b, |a| a.min(b)))
 }

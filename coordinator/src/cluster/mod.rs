@@ -98,8 +98,8 @@ pub struct Cluster {
     fleet: Fleet,
     failures: BTreeMap<UnitId, u32>,
     deaths: Deaths,
-    /// Jobs whose tree must be looked at again.
-    stale: BTreeSet<JobId>,
+    /// Jobs whose tree must be looked at again, and who has reported last.
+    stale: BTreeMap<JobId, Option<WorkerId>>,
     last_job: u64,
     last_unit: u64,
     /// Why the store cannot be written, if that is so.
@@ -119,7 +119,7 @@ impl Cluster {
             fleet: Fleet::default(),
             failures: BTreeMap::new(),
             deaths: Deaths::default(),
-            stale: BTreeSet::new(),
+            stale: BTreeMap::new(),
             last_job: 0,
             last_unit: 0,
             store_fault: None,
@@ -128,6 +128,13 @@ impl Cluster {
 
     /// Takes an event at a time that never goes back, and appends what must be done.
     pub fn step(&mut self, now: Duration, event: Event, effects: &mut Vec<Effect>) {
+        self.take(now, event, effects);
+        self.settle(now, effects);
+    }
+
+    /// The first half of a step. Many events may be taken before [`Self::settle`]: drawing the conclusions from each result
+    /// for itself is what a large cluster would spend its time on.
+    pub fn take(&mut self, now: Duration, event: Event, effects: &mut Vec<Effect>) {
         match event {
             Event::Ask { ticket, question } => {
                 // The answer goes out first, so that a stream learns its job before its events.
@@ -141,6 +148,10 @@ impl Cluster {
             Event::StoreBack => self.store_back(now, effects),
             Event::Tick => {}
         }
+    }
+
+    /// The other half of a step: what follows from the events that were taken, and from the time.
+    pub fn settle(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         self.check_time(now, effects);
         self.refresh(now, effects);
         self.schedule(now, effects);
@@ -221,7 +232,7 @@ impl Cluster {
         self.open.insert((Reverse(job.spec.priority), id));
         let over = job.plan.candidates().is_empty();
         self.jobs.insert(id, job);
-        self.stale.insert(id);
+        self.stale.entry(id).or_default();
         if over {
             self.end_job(now, id, End::Done(StoppedBy::Proof), effects);
         }
@@ -292,7 +303,7 @@ impl Cluster {
             job.parked = None;
             job.keep_standing(now, effects);
         }
-        self.stale.insert(id);
+        self.stale.entry(id).or_default();
         Ok(())
     }
 
@@ -379,7 +390,9 @@ impl Cluster {
 
     /// Workers came or went: what is worth splitting has changed for every job.
     fn shares_changed(&mut self) {
-        self.stale.extend(self.open.iter().map(|&(_, id)| id));
+        for &(_, id) in &self.open {
+            self.stale.entry(id).or_default();
+        }
     }
 
     /// A lease ended without a result.
@@ -388,7 +401,7 @@ impl Cluster {
             // A deterministic job counts accepted results only.
             job.nodes += if job.spec.deterministic { 0 } else { nodes };
             job.plan.take_back(lease.unit.unit, lease.unit.attempt, nodes);
-            self.stale.insert(lease.unit.job);
+            self.stale.entry(lease.unit.job).or_default();
         }
     }
 
@@ -447,7 +460,7 @@ impl Cluster {
                 }
             }
         }
-        self.advance(now, lease.unit.job, Some(worker), effects);
+        self.stale.insert(lease.unit.job, Some(worker));
     }
 
     /// A sibling failed high: its re-search comes before the unit that has waited at the worker, whose window is about to
@@ -494,8 +507,8 @@ impl Cluster {
 
     /// Looks again at every job of which something has changed.
     fn refresh(&mut self, now: Duration, effects: &mut Vec<Effect>) {
-        while let Some(id) = self.stale.pop_first() {
-            self.advance(now, id, None, effects);
+        while let Some((id, reporter)) = self.stale.pop_first() {
+            self.advance(now, id, reporter, effects);
         }
     }
 
@@ -511,6 +524,7 @@ impl Cluster {
                 return self.end_job(now, id, failure("resource_exhausted", text), effects);
             }
             let enough = 2 * self.fleet.slots() + ENOUGH_UNITS;
+            job.plan.limit_tree(limits::MAX_ALL_TREE_NODES / self.open.len().max(1));
             let news = job.plan.refresh(split_above, speculate, enough);
             self.tell(now, id, reporter, news, effects);
             if !self.conclude(now, id, effects) {
@@ -679,7 +693,8 @@ impl Cluster {
     fn end_job(&mut self, now: Duration, id: JobId, end: End, effects: &mut Vec<Effect>) {
         self.revoke_all(now, id, effects);
         self.deaths.forget(id);
-        let Some(job) = self.jobs.get_mut(&id) else { return };
+        // Two limits can be reached at once, and a job ends once.
+        let Some(job) = self.jobs.get_mut(&id).filter(|job| !job.state.is_final()) else { return };
         for watcher in &job.watchers {
             self.watchers.remove(watcher);
         }
@@ -720,7 +735,7 @@ impl Cluster {
             job.is_some_and(|job| job.plan.has_task(worst))
         };
         let share = |&&(priority, id): &&(Reverse<i32>, JobId)| {
-            (priority, self.jobs.get(&id).map_or(0, |job| job.plan.leased_units().count()), id)
+            (priority, self.jobs.get(&id).map_or(0, |job| job.plan.lease_count()), id)
         };
         self.open.iter().filter(ready).min_by_key(share).map(|&(_, id)| id)
     }

@@ -40,7 +40,7 @@ impl Cluster {
                 self.ended.insert((now, id));
             } else {
                 self.open.insert((Reverse(job.spec.priority), id));
-                self.stale.insert(id);
+                self.stale.entry(id).or_default();
             }
             job.ending = stop.filter(|_| job.begin_audit());
             let over = stop.filter(|_| job.ending.is_none());
@@ -55,13 +55,14 @@ impl Cluster {
         self.tell_states(effects);
     }
 
-    /// Forgets the oldest of the jobs that have ended, if there are too many.
+    /// Forgets the oldest of the jobs that have ended, if there are too many of them or of their events.
     pub(super) fn forget_oldest(&mut self, effects: &mut Vec<Effect>) {
-        while self.ended.len() > limits::RETAINED_JOBS {
-            if let Some((_, oldest)) = self.ended.pop_first() {
-                self.jobs.remove(&oldest);
-                effects.push(Effect::Keep(Keep::Forget { job: oldest }));
-            }
+        let mut events: usize =
+            self.ended.iter().filter_map(|(_, id)| self.jobs.get(id)).map(Job::events).sum();
+        while self.ended.len() > limits::RETAINED_JOBS || events > limits::RETAINED_EVENTS {
+            let Some((_, oldest)) = self.ended.pop_first() else { return };
+            events -= self.jobs.remove(&oldest).map_or(0, |job| job.events());
+            effects.push(Effect::Keep(Keep::Forget { job: oldest }));
         }
     }
 
@@ -88,7 +89,7 @@ impl Cluster {
         for (_, id) in &self.open {
             if let Some(job) = self.jobs.get_mut(id) {
                 job.release(now, effects);
-                self.stale.insert(*id);
+                self.stale.entry(*id).or_default();
             }
         }
     }

@@ -955,3 +955,78 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_job_ends_once_when_two_limits_are_reached_at_once() {
+    let run = |nodes| {
+        let mut world = World::new();
+        world.join(1);
+        let limits = JobLimits { depth: Some(3), nodes: Some(nodes), ..JobLimits::default() };
+        let job = world.submit(JobSpec { limits, ..start(3) });
+        let done = world.run(job);
+        assert_eq!(world.cluster.jobs[&job].events(), world.log(job).len(), "an event after the last one");
+        done
+    };
+    let nodes = run(1_000_000).nodes;
+    let done = run(nodes);
+    assert_eq!((done.depth, done.nodes, done.stopped_by), (3, nodes, StoppedBy::Depth));
+}
+
+#[test]
+fn an_ended_job_keeps_its_events_and_no_tree() {
+    let mut world = World::new();
+    world.join(1);
+    let job = world.submit(start(3));
+    let done = world.run(job);
+    assert!(world.cluster.jobs[&job].plan.candidates().is_empty());
+    assert!(done.lines.len() > 10);
+    assert_eq!(world.ask(Question::Cancel(job)), Ok(Answer::Nothing), "again is no fault");
+    let events = world.log(job).len();
+    let watch = Question::Watch { job, watcher: WatcherId(99), after_seq: 0 };
+    assert_eq!(world.ask(watch), Ok(Answer::Nothing));
+    assert_eq!(world.events[&WatcherId(99)].len(), events);
+}
+
+/// An ended job of an earlier coordinator.
+fn kept(job: u64, events: usize) -> KeptJob {
+    let change = |state, seq| {
+        let reason = String::new();
+        let event = JobEvent::State(corridor_shared::job::StateChange { state, reason });
+        Arc::new(EventRecord { seq, event })
+    };
+    KeptJob {
+        job: JobId(job),
+        spec: start(3),
+        standing: Standing {
+            state: JobState::Done,
+            paused: false,
+            nodes: 0,
+            elapsed: Duration::ZERO,
+            iteration: None,
+        },
+        events: (1..).take(events).map(|seq| change(JobState::Queued, seq)).collect(),
+    }
+}
+
+#[test]
+fn the_oldest_ended_jobs_are_forgotten_when_all_have_too_many_events() {
+    let mut world = World::new();
+    let mut effects = Vec::new();
+    let jobs = vec![kept(1, 100), kept(2, 65_000), kept(3, 65_900)];
+    world.cluster.restore(Duration::ZERO, jobs, 3, &mut effects);
+    assert!(effects.is_empty(), "131,000 are not too many");
+    let forgotten = |effects: &[Effect]| -> Vec<u64> {
+        let job = |effect: &Effect| match effect {
+            Effect::Keep(Keep::Forget { job }) => Some(job.0),
+            _ => None,
+        };
+        effects.iter().filter_map(job).collect()
+    };
+    let job = world.submit(JobSpec { prune: RootPrune::None, ..start(3) });
+    let question = Question::Cancel(job);
+    world.cluster.step(Duration::from_secs(1), Event::Ask { ticket: Ticket(9), question }, &mut effects);
+    // Some 136 events more: the first job's make room for them.
+    assert_eq!(forgotten(&effects), [1]);
+    assert!(matches!(world.ask(Question::Get(JobId(1))), Err(Refusal::NotFound(_))));
+    assert!(world.ask(Question::Get(JobId(2))).is_ok());
+}

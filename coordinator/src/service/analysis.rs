@@ -53,20 +53,31 @@ fn decode_spec<T>(
     spec_from_wire(spec(request.get_ref()), traceparent, "spec").map_err(|error| malformed(&error))
 }
 
-/// A job's events for the wire, one message each.
+/// Events of a long batch that are encoded in one go: no more than 8 KiB.
+const AT_ONCE: usize = 16;
+
+/// A job's events for the wire, one message each. They are converted one at a time, as they are sent: a long history in wire
+/// form takes many times its size, and a thousand watchers may come at once.
 fn encode<T: Send + 'static>(events: EventStream, wrap: fn(v1::Event) -> T) -> Events<T> {
     let batches = stream::unfold(Some(events), move |events| async move {
         let mut events = events?;
         match events.next().await {
             Ok(None) => None,
             Ok(Some(batch)) => {
-                let messages: Vec<_> = batch.iter().map(|record| Ok(wrap(event_to_wire(record)))).collect();
-                Some((messages, Some(events)))
+                let records: Vec<_> = batch.into_iter().map(Ok).enumerate().collect();
+                Some((records, Some(events)))
             }
-            Err(reason) => Some((vec![Err(dropped(reason))], None)),
+            Err(reason) => Some((vec![(0, Err(dropped(reason)))], None)),
         }
     });
-    Box::pin(batches.map(stream::iter).flatten())
+    let records = batches.map(stream::iter).flatten();
+    Box::pin(records.then(move |(place, record)| async move {
+        // What is ready at once is encoded at once, into a buffer that stays as large as it was: a pause keeps it small.
+        if place % AT_ONCE == AT_ONCE - 1 {
+            tokio::task::yield_now().await;
+        }
+        record.map(|record| wrap(event_to_wire(&record)))
+    }))
 }
 
 #[tonic::async_trait]

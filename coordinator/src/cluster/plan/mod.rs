@@ -291,6 +291,11 @@ impl Plan {
         self.last_nodes.saturating_mul(ITERATION_GROWTH)
     }
 
+    /// Lets the tree have so many nodes from now on.
+    pub(crate) fn limit_tree(&mut self, most: usize) {
+        self.tree.limit(most);
+    }
+
     // ---- looking at the tree ----------------------------------------------------------------------------------------
 
     /// Looks at everything again: which units are wanted now. Searches that will probably take more than `split_above`
@@ -703,6 +708,11 @@ impl Plan {
         self.leases.keys().copied()
     }
 
+    /// How many units are leased now.
+    pub(crate) fn lease_count(&self) -> usize {
+        self.leases.len()
+    }
+
     /// What a leased unit was expected to take, in positions, if nobody else has it as well.
     pub(crate) fn held_once(&self, unit: UnitId) -> Option<u64> {
         let lease = self.leases.get(&unit).filter(|lease| lease.class == Class::Needed)?;
@@ -771,7 +781,9 @@ impl Plan {
     /// A tree that depends on nothing but the last iteration's results: split along the leaders' principal variations.
     fn start_afresh(&mut self) {
         debug_assert!(self.leases.is_empty(), "a lease outlived its deterministic iteration");
+        let most = self.tree.most();
         self.tree = Tree::new(self.root, self.manner.prune);
+        self.tree.limit(most);
         for index in 0..self.candidates.len() {
             let node = self.tree.add(NodeId::ROOT, self.candidates[index].root_move.mv);
             self.candidates[index].node = node;

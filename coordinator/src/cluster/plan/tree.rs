@@ -283,6 +283,8 @@ impl Node {
 pub(super) struct Tree {
     nodes: Vec<Node>,
     prune: PruneMode,
+    /// It splits no further when it has so many nodes.
+    most: usize,
     /// What is known about positions, whatever the path.
     table: BTreeMap<u64, SharedEntry>,
 }
@@ -309,7 +311,22 @@ impl Tree {
     pub(super) fn new(root: Position, prune: PruneMode) -> Self {
         // No move leads to the root: its own is never looked at.
         let none = Move::pawn(root.pawn(root.turn()));
-        Self { nodes: vec![Node::new(None, none, 0, root)], prune, table: BTreeMap::new() }
+        Self {
+            nodes: vec![Node::new(None, none, 0, root)],
+            prune,
+            most: MAX_TREE_NODES,
+            table: BTreeMap::new(),
+        }
+    }
+
+    /// It shares the memory for nodes with others, and this is its part.
+    pub(super) fn limit(&mut self, most: usize) {
+        self.most = most.min(MAX_TREE_NODES);
+    }
+
+    /// How many nodes it may have.
+    pub(super) const fn most(&self) -> usize {
+        self.most
     }
 
     pub(super) fn get(&self, id: NodeId) -> &Node {
@@ -321,7 +338,7 @@ impl Tree {
     }
 
     pub(super) fn has_room(&self) -> bool {
-        self.nodes.len() < MAX_TREE_NODES
+        self.nodes.len() < self.most
     }
 
     /// A new node below another. The move is legal there.
@@ -508,7 +525,7 @@ impl Tree {
             depth: u8::try_from(depth.max(0)).unwrap_or(u8::MAX),
             mv: folded(&node.position, node.best()),
         };
-        if self.table.len() >= MAX_TREE_NODES {
+        if self.table.len() >= self.most {
             self.table.clear();
         }
         let place = self.table.entry(entry.key).or_insert(entry);
@@ -542,7 +559,7 @@ impl Tree {
 
     /// Forgets nodes below what was not split at the last depth, when the tree grows large. Returns where nodes have gone.
     pub(super) fn compact(&mut self, keep: impl Fn(&Node) -> bool) -> Option<Vec<Option<NodeId>>> {
-        if self.nodes.len() < MAX_TREE_NODES / 2 {
+        if self.nodes.len() < self.most / 2 {
             return None;
         }
         let mut moved: Vec<Option<NodeId>> = vec![None; self.nodes.len()];
