@@ -49,6 +49,12 @@ impl Deaths {
         absolved
     }
 
+    /// How many units it knows.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The most deaths over one unit of a job.
     pub(super) fn most(&self, job: JobId) -> usize {
         self.0.iter().filter(|((of, _), _)| *of == job).map(|(_, dead)| dead.len()).max().unwrap_or(0)

@@ -157,6 +157,13 @@ impl Cluster {
         self.schedule(now, effects);
     }
 
+    /// How many watchers, workers, leases, failed units and units with deaths it knows.
+    #[cfg(test)]
+    pub(crate) fn holds(&self) -> [usize; 5] {
+        let (workers, leases) = (self.fleet.len(), self.fleet.leases().count());
+        [self.watchers.len(), workers, leases, self.failures.len(), self.deaths.len()]
+    }
+
     /// When a [`Event::Tick`] is due, if nothing else happens before.
     #[must_use]
     pub fn next_wake(&self) -> Option<Duration> {
@@ -711,7 +718,7 @@ impl Cluster {
         while let Some(worker) = self.fleet.idlest() {
             if !self.grant_any(now, worker, Class::Likely, effects)
                 && !self.steal(now, effects)
-                && !self.grant_any(now, worker, Class::Unlikely, effects)
+                && !self.grant_any(now, worker, Class::Guess, effects)
             {
                 self.shed(now, effects);
                 if !self.duplicate(now, worker, effects) {

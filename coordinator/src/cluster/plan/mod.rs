@@ -333,9 +333,6 @@ impl Plan {
             Some(_) => self.look_at_siblings(cut, &mut wants, news),
             None => self.look_early(cut, &mut wants),
         }
-        if cut.speculate {
-            self.look_ahead(cut, &mut wants);
-        }
         wants
     }
 
@@ -454,32 +451,6 @@ impl Plan {
         for index in self.multipv..self.candidates.len() {
             self.ask(index, Window::null(alpha), Class::Guess, Kind::Cut, cut, wants);
         }
-    }
-
-    /// The next iteration of a leader whose score is known.
-    fn look_ahead(&mut self, cut: Cut, wants: &mut Wants) {
-        let Some(best) = self.candidates.first().filter(|_| self.multipv == 1) else { return };
-        let Some(score) = best.exact().filter(|score| score.abs() <= MAX_CM) else { return };
-        if self.depth < SPECULATION_FROM_DEPTH || self.alpha() != Some(score) {
-            return;
-        }
-        let request = Request {
-            depth: i32::from(self.depth),
-            window: Window { alpha: -(score + ASPIRATION_CM), beta: -(score - ASPIRATION_CM) },
-            class: Class::Ahead,
-            kind: Kind::Principal,
-            estimate: self.estimate(),
-        };
-        let node = best.node;
-        let mut walk = Walk {
-            tree: &mut self.tree,
-            cut,
-            wants: std::mem::take(wants),
-            learned: std::mem::take(&mut self.learned),
-        };
-        walk.visit(node, request);
-        *wants = walk.wants;
-        self.learned = walk.learned;
     }
 
     fn look_at_suspects(&mut self, cut: Cut) -> Wants {

@@ -14,8 +14,6 @@ use super::tree::{Bounds, Child, NodeId, Tree};
 pub(super) const MIN_SPLIT_DEPTH: i32 = 5;
 /// Nodes further from the root than this are not split.
 const MAX_SPLIT_PLY: u8 = 24;
-/// Siblings of a move that should refute, searched before it has failed.
-const UNLIKELY_SIBLINGS: usize = 3;
 
 /// How sure it is that a unit's result will be needed, surest first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,14 +24,10 @@ pub(crate) enum Class {
     Likely,
     /// A sibling on the principal variation, against the last iteration's score.
     Guess,
-    /// The next iteration.
-    Ahead,
-    /// A sibling of a move that should refute.
-    Unlikely,
 }
 
 impl Class {
-    const COUNT: usize = 5;
+    const COUNT: usize = 3;
 }
 
 /// What a node is expected to be.
@@ -156,10 +150,6 @@ impl Walk<'_> {
         }
         // A score whose line is not known is to be searched once more.
         let known = if known.low == known.high { Bounds { high: INFINITE, ..known } } else { known };
-        let node = self.tree.get(id);
-        if class == Class::Ahead && !node.leases.is_empty() {
-            return known;
-        }
         self.tree.get_mut(id).want(depth);
         let estimate = self.tree.get(id).estimate(depth).unwrap_or(request.estimate);
         if self.splits(id, depth, estimate) {
@@ -348,7 +338,7 @@ impl Walk<'_> {
             );
             return true;
         }
-        let Some((alpha, class)) = siblings.next(request, index, self.cut) else { return false };
+        let Some((alpha, class)) = siblings.next(request, self.cut) else { return false };
         if !self.cut.deterministic && self.wants.free_up_to(class) >= self.cut.enough {
             let leases = self.tree.get(child.node).active;
             if leases == 0 {
@@ -437,7 +427,7 @@ impl Siblings {
     }
 
     /// The alpha that the next sibling has to beat and the class of its units; `None` when it must wait.
-    fn next(&self, request: Request, index: usize, cut: Cut) -> Option<(Score, Class)> {
+    fn next(&self, request: Request, cut: Cut) -> Option<(Score, Class)> {
         if !self.eldest_open {
             return Some((self.alpha, request.class));
         }
@@ -452,7 +442,7 @@ impl Siblings {
                     .filter(|guess| guess.abs() <= MAX_CM && (self.alpha..self.beta).contains(guess))?;
                 Some((guess, request.class.max(Class::Guess)))
             }
-            Kind::Cut if index <= UNLIKELY_SIBLINGS => Some((self.alpha, request.class.max(Class::Unlikely))),
+            // One move should refute: its siblings wait.
             Kind::Cut => None,
         }
     }
