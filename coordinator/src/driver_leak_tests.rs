@@ -4,21 +4,12 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use corridor_shared::job::{ENGINE_EPOCH, JobLimits, RootPrune};
+use corridor_shared::job::ENGINE_EPOCH;
 
 use super::*;
 
 fn job(depth: u8) -> JobSpec {
-    JobSpec {
-        position: corridor_shared::Position::start(),
-        limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
-        multipv: 1,
-        prune: RootPrune::Cat,
-        deterministic: false,
-        priority: 0,
-        detach: false,
-        traceparent: None,
-    }
+    JobSpec::new(corridor_shared::Position::start()).to_depth(depth)
 }
 
 fn registration() -> Registration {

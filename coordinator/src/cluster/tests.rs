@@ -704,6 +704,33 @@ fn a_unit_that_kills_workers_parks_its_job_until_somebody_resumes_it() {
 }
 
 #[test]
+fn a_parked_job_is_parked_still_when_another_coordinator_goes_on_with_it() {
+    let mut world = World::new();
+    let job = world.submit(JobSpec { detach: true, ..start(3) });
+    for _ in 0..limits::UNIT_DEATHS {
+        let worker = world.join(1);
+        world.broken(worker);
+    }
+    let (reason, parked) = (last_reason(&world, job), &world.cluster.jobs[&job]);
+    let kept = KeptJob {
+        job,
+        spec: parked.spec.clone(),
+        standing: parked.standing(world.now),
+        events: world.log(job).to_vec(),
+    };
+    let events = kept.events.clone();
+    let mut next = World::new();
+    next.cluster.restore(next.now, vec![kept], job.0, &mut Vec::new());
+    let idle = next.join(1);
+    assert!(next.held[&idle].is_empty(), "a parked job runs");
+    let summary = next.cluster.jobs[&job].summary(next.now);
+    assert_eq!((summary.state, summary.reason), (JobState::Parked, reason));
+    assert_eq!(summary.last_seq, events.last().expect("events").seq, "nothing is told twice");
+    assert_eq!(next.ask(Question::Resume(job)), Ok(Answer::Nothing));
+    assert!(!next.held[&idle].is_empty());
+}
+
+#[test]
 fn freezes_drains_and_lost_lines_are_no_deaths() {
     let mut world = World::new();
     let job = world.submit(start(3));
