@@ -41,9 +41,14 @@ impl FrozenClock {
         }
     }
 
+    /// Lets the clock run again.
+    pub(crate) fn resume(self) {
+        tokio::time::resume();
+    }
+
     /// Lets the clock run again, and ends a coordinator in good order.
     pub(crate) async fn stop(self, coordinator: Coordinator) {
-        tokio::time::resume();
+        self.resume();
         coordinator.stop().await;
     }
 
