@@ -6,7 +6,7 @@
 //!
 //! Scores are those of the side to move at the node, win distances counted from the root.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use corridor_shared::board::{Move, Position};
 use corridor_shared::exchange::{SharedEntry, folded, shared_key};
@@ -19,6 +19,8 @@ use crate::limits::MAX_TREE_NODES;
 
 /// Depths of a node about which knowledge is kept.
 const KNOWN_DEPTHS: usize = 3;
+/// Nodes that a split one will probably need.
+const SPLIT_ROOM: usize = 64;
 /// Work grows by about so much with each ply.
 const GROWTH: f64 = 1.8;
 
@@ -97,12 +99,17 @@ impl std::ops::Neg for Bounds {
     }
 }
 
-/// A child of a split node.
+/// A child of a split node. Most are never looked at: the node is made when it first is.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Child {
-    pub(super) node: NodeId,
-    pub(super) heat_cm: u16,
-    pub(super) tactical: bool,
+    pub(super) by: SplitMove,
+    pub(super) node: Option<NodeId>,
+}
+
+impl Child {
+    const fn new(by: SplitMove) -> Self {
+        Self { by, node: None }
+    }
 }
 
 /// A unit that came back without a result: its next lease is the next attempt.
@@ -286,7 +293,7 @@ pub(super) struct Tree {
     /// It splits no further when it has so many nodes.
     most: usize,
     /// What is known about positions, whatever the path.
-    table: BTreeMap<u64, SharedEntry>,
+    table: HashMap<u64, SharedEntry>,
 }
 
 /// A root-relative score as of the node itself, where a win is as many plies nearer as the node is from the root.
@@ -315,7 +322,7 @@ impl Tree {
             nodes: vec![Node::new(None, none, 0, root)],
             prune,
             most: MAX_TREE_NODES,
-            table: BTreeMap::new(),
+            table: HashMap::new(),
         }
     }
 
@@ -337,8 +344,21 @@ impl Tree {
         &mut self.nodes[id.index()]
     }
 
+    /// Whether another node may be split.
     pub(super) fn has_room(&self) -> bool {
-        self.nodes.len() < self.most
+        self.nodes.len() + SPLIT_ROOM < self.most
+    }
+
+    /// No more nodes are made below those that are split already.
+    pub(super) fn is_full(&self) -> bool {
+        self.nodes.len() >= self.most
+    }
+
+    /// The opposite of [`Self::split`]: it is searched whole again.
+    pub(super) fn join(&mut self, id: NodeId) {
+        let node = self.get_mut(id);
+        node.split_for = None;
+        node.must_split = false;
     }
 
     /// A new node below another. The move is legal there.
@@ -364,7 +384,7 @@ impl Tree {
 
     /// Whether what is known of a child holds on its path only.
     pub(super) fn is_tainted(&self, id: NodeId) -> bool {
-        self.get(id).children.iter().any(|child| self.get(child.node).path_dependent)
+        self.get(id).children.iter().filter_map(|child| child.node).any(|node| self.get(node).path_dependent)
     }
 
     /// Whether the node repeats a position on its own path.
@@ -436,9 +456,8 @@ impl Tree {
     pub(super) fn split(&mut self, id: NodeId, depth: i32) {
         if self.get(id).children.is_empty() {
             let moves = split_moves(&self.get(id).position, self.prune);
-            let children = moves.searched.iter().map(|it| self.child(id, it)).collect();
             let node = self.get_mut(id);
-            node.children = children;
+            node.children = moves.searched.into_iter().map(Child::new).collect();
             node.unsearched = moves.pruned;
         }
         self.get_mut(id).split_for = Some(depth);
@@ -450,15 +469,20 @@ impl Tree {
         }
     }
 
-    fn child(&mut self, parent: NodeId, it: &SplitMove) -> Child {
-        Child { node: self.add(parent, it.mv), heat_cm: it.heat_cm, tactical: it.tactical }
+    /// The node of a child, which is made if it is the first look at it.
+    pub(super) fn child(&mut self, parent: NodeId, index: usize) -> NodeId {
+        let Child { by, node } = self.get(parent).children[index];
+        node.unwrap_or_else(|| {
+            let node = self.add(parent, by.mv);
+            self.get_mut(parent).children[index].node = Some(node);
+            node
+        })
     }
 
     /// The best move of the last search comes first; the others stay as they are.
     fn order(&mut self, id: NodeId, depth: i32) {
         let best = self.get(id).best();
-        let place = |child: &Child| Some(self.get(child.node).mv) == best;
-        let place = best.and_then(|_| self.get(id).children.iter().position(place));
+        let place = best.and_then(|best| self.place_of(id, best));
         let node = self.get_mut(id);
         node.prefix = None;
         if let Some(place) = place {
@@ -467,17 +491,21 @@ impl Tree {
         node.ordered_for = depth;
     }
 
+    fn place_of(&self, id: NodeId, mv: Move) -> Option<usize> {
+        self.get(id).children.iter().position(|child| child.by.mv == mv)
+    }
+
     /// The child by a move, if the node has it.
-    pub(super) fn child_by(&self, id: NodeId, mv: Move) -> Option<NodeId> {
-        self.get(id).children.iter().map(|child| child.node).find(|&child| self.get(child).mv == mv)
+    pub(super) fn child_by(&mut self, id: NodeId, mv: Move) -> Option<NodeId> {
+        self.place_of(id, mv).map(|index| self.child(id, index))
     }
 
     /// Adds the moves that pruning left out. Returns whether there were any.
     pub(super) fn widen(&mut self, id: NodeId) -> bool {
-        let rest = std::mem::take(&mut self.get_mut(id).unsearched);
-        let children: Vec<Child> = rest.iter().map(|it| self.child(id, it)).collect();
-        self.get_mut(id).children.extend_from_slice(&children);
-        !children.is_empty()
+        let node = self.get_mut(id);
+        let rest = std::mem::take(&mut node.unsearched);
+        node.children.extend(rest.iter().copied().map(Child::new));
+        !rest.is_empty()
     }
 
     /// Expected play from a split node: its best child's, to an exact score or to a bound.
@@ -580,12 +608,13 @@ impl Tree {
         let to = |id: NodeId| moved[id.index()];
         for node in &mut nodes {
             node.parent = node.parent.and_then(to);
-            let children = std::mem::take(&mut node.children);
-            let kept = children.iter().filter_map(|child| Some(Child { node: to(child.node)?, ..*child }));
-            node.children = kept.collect();
-            if node.children.len() < children.len() {
+            node.prefix = None;
+            if !keep(node) {
                 node.children.clear();
                 node.split_for = None;
+            }
+            for child in &mut node.children {
+                child.node = child.node.and_then(to);
             }
         }
         self.nodes = nodes;

@@ -8,7 +8,7 @@ use corridor_shared::exchange::SharedEntry;
 use corridor_shared::score::{INFINITE, MAX_CM, Score, win_in};
 use corridor_shared::search::{Window, late_move_reduction};
 
-use super::tree::{Bounds, Child, NodeId, Tree};
+use super::tree::{Bounds, NodeId, Tree};
 
 /// Searches shallower than this are not split.
 pub(super) const MIN_SPLIT_DEPTH: i32 = 5;
@@ -132,7 +132,7 @@ impl Request {
 impl Walk<'_> {
     /// What is known about a node, or will be when the units that are wanted now are done.
     pub(super) fn visit(&mut self, id: NodeId, request: Request) -> Bounds {
-        let Request { depth, window, class, .. } = request;
+        let Request { depth, window, .. } = request;
         let node = self.tree.get(id);
         if node.position.winner().is_some() {
             return Bounds::exact(-win_in(node.ply.into()));
@@ -148,8 +148,6 @@ impl Walk<'_> {
                 return known;
             }
         }
-        // A score whose line is not known is to be searched once more.
-        let known = if known.low == known.high { Bounds { high: INFINITE, ..known } } else { known };
         self.tree.get_mut(id).want(depth);
         let estimate = self.tree.get(id).estimate(depth).unwrap_or(request.estimate);
         if self.splits(id, depth, estimate) {
@@ -162,9 +160,21 @@ impl Walk<'_> {
                 self.visit_split(id, request)
             };
         }
+        self.want(id, Request { estimate, ..request });
+        self.unlined(id, depth)
+    }
+
+    /// What is known about a node that is searched nevertheless: a score whose line is not known is to be searched once more.
+    fn unlined(&self, id: NodeId, depth: i32) -> Bounds {
+        let known = self.tree.get(id).bounds(depth);
+        if known.low == known.high { Bounds { high: INFINITE, ..known } } else { known }
+    }
+
+    /// Names the search of a node as a unit.
+    fn want(&mut self, id: NodeId, request: Request) {
+        let Request { depth, window, class, estimate, .. } = request;
         let free = self.tree.get(id).leases.is_empty();
         self.wants.push(Want { node: id, depth, window, class, estimate }, free);
-        known
     }
 
     fn splits(&self, id: NodeId, depth: i32, estimate: u64) -> bool {
@@ -195,8 +205,13 @@ impl Walk<'_> {
         loop {
             let count = self.tree.get(id).children.len();
             while index < count && !siblings.is_cut() {
-                let child = self.tree.get(id).children[index];
-                if !self.visit_child(id, child, index, request, &mut siblings) {
+                if self.tree.get(id).children[index].node.is_none() && self.tree.is_full() {
+                    self.wants.reset(&mark);
+                    self.tree.join(id);
+                    self.want(id, request);
+                    return self.unlined(id, depth);
+                }
+                if !self.visit_child(id, index, request, &mut siblings) {
                     break;
                 }
                 index += 1;
@@ -240,21 +255,21 @@ impl Walk<'_> {
         let mut siblings = Siblings::new(request);
         let mut next = 0;
         loop {
-            let children = self.tree.get(id).children.clone();
+            let count = self.tree.get(id).children.len();
             let mut challengers = Vec::new();
             let alpha = siblings.alpha;
-            for (index, &child) in children.iter().enumerate().skip(next) {
+            for index in next..count {
                 if index == 0 {
-                    self.visit_child(id, child, index, request, &mut siblings);
+                    self.visit_child(id, index, request, &mut siblings);
                     if siblings.open {
                         return Bounds::UNKNOWN;
                     }
                     continue;
                 }
                 let alpha = if next == 0 { siblings.alpha } else { alpha };
-                let value = self.scout(child, index, request, alpha, request.class);
+                let value = self.scout(id, index, request, alpha, request.class);
                 if value.low > alpha {
-                    challengers.push(child);
+                    challengers.push(self.tree.child(id, index));
                 } else {
                     siblings.open |= !value.decide(alpha, alpha + 1);
                     siblings.bounds.high = siblings.bounds.high.max(value.high);
@@ -267,14 +282,14 @@ impl Walk<'_> {
                 let window = Window { alpha: -request.window.beta, beta: -siblings.alpha };
                 let depth = self.tree.get(id).searched_depth - 1;
                 let ask = Request { depth, window, kind: Kind::Principal, ..request };
-                let value = -self.visit(child.node, ask);
+                let value = -self.visit(child, ask);
                 let settled = value.decide(siblings.alpha, request.window.beta);
-                siblings.add(child.node, value, settled);
+                siblings.add(child, value, settled);
                 if !settled {
                     return Bounds::UNKNOWN;
                 }
             }
-            next = children.len();
+            next = count;
             if siblings.bounds.high >= -MAX_CM || !self.tree.widen(id) {
                 break;
             }
@@ -289,16 +304,17 @@ impl Walk<'_> {
     }
 
     /// A sibling against a null window: reduced if it is late, in full if that fails high.
-    fn scout(&mut self, child: Child, index: usize, request: Request, alpha: Score, class: Class) -> Bounds {
-        let parent = self.tree.get(child.node).parent.unwrap_or(NodeId::ROOT);
+    fn scout(&mut self, parent: NodeId, index: usize, request: Request, alpha: Score, class: Class) -> Bounds {
         let depth = self.tree.get(parent).searched_depth;
         let below = depth - 1;
         let kind = if request.kind == Kind::Cut { Kind::All } else { Kind::Cut };
         let ask = Request { depth: below, kind, class, ..request };
-        let reduction = late_move_reduction(depth, index + 1, child.heat_cm, child.tactical);
-        let value = -self.visit(child.node, Request { depth: below - reduction, ..ask }.null(alpha));
+        let by = self.tree.get(parent).children[index].by;
+        let child = self.tree.child(parent, index);
+        let reduction = late_move_reduction(depth, index + 1, by.heat_cm, by.tactical);
+        let value = -self.visit(child, Request { depth: below - reduction, ..ask }.null(alpha));
         if value.low > alpha && reduction > 0 {
-            return -self.visit(child.node, ask.null(alpha));
+            return -self.visit(child, ask.null(alpha));
         }
         value
     }
@@ -307,7 +323,6 @@ impl Walk<'_> {
     fn visit_child(
         &mut self,
         parent: NodeId,
-        child: Child,
         index: usize,
         request: Request,
         siblings: &mut Siblings,
@@ -328,34 +343,30 @@ impl Walk<'_> {
                 request.estimate * 2 / 3
             };
             let ask = Request { depth: below, window, kind, estimate, ..request };
-            let value = -self.visit(child.node, ask);
-            siblings.eldest(
-                self.tree.get(parent).last_exact(),
-                child.node,
-                value,
-                -window.beta,
-                -window.alpha,
-            );
+            let child = self.tree.child(parent, index);
+            let value = -self.visit(child, ask);
+            siblings.eldest(self.tree.get(parent).last_exact(), child, value, alpha, beta);
             return true;
         }
         let Some((alpha, class)) = siblings.next(request, self.cut) else { return false };
         if !self.cut.deterministic && self.wants.free_up_to(class) >= self.cut.enough {
-            let leases = self.tree.get(child.node).active;
-            if leases == 0 {
+            let child = self.tree.get(parent).children[index].node;
+            if child.is_none_or(|child| self.tree.get(child).active == 0) {
                 siblings.open = true;
                 return true;
             }
         }
         let estimate = request.estimate / count;
-        let mut value = self.scout(child, index, Request { estimate, ..request }, alpha, class);
+        let mut value = self.scout(parent, index, Request { estimate, ..request }, alpha, class);
+        let child = self.tree.child(parent, index);
         let principal = request.kind == Kind::Principal;
         if value.low > alpha && principal && value.low < beta && !siblings.eldest_open {
             let window = Window { alpha: -beta, beta: -alpha };
             let ask = Request { depth: below, window, class, kind: Kind::Principal, estimate };
-            value = -self.visit(child.node, ask);
+            value = -self.visit(child, ask);
         }
         let settled = value.decide(alpha, if principal { beta } else { alpha + 1 });
-        siblings.add(child.node, value, settled);
+        siblings.add(child, value, settled);
         true
     }
 }
