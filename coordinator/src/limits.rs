@@ -32,6 +32,9 @@ pub const WATCHER_BACKLOG: usize = 1_024;
 /// Messages that wait for the driver (`mailbox`); senders wait when it is full.
 pub const MAILBOX: usize = 4_096;
 
+/// Units in one message to a worker (`max_granted`).
+pub const MAX_GRANTED: usize = 64;
+
 /// Messages that wait for one worker before it counts as lost (`worker_outbox`).
 pub const WORKER_OUTBOX: usize = 4_096;
 
@@ -42,7 +45,7 @@ pub const MAX_WORKERS: usize = 4_096;
 pub const MAX_SLOTS: u32 = 1_024;
 
 /// Units that wait at a worker beyond its slots, so that no thread waits for a message (`lookahead`).
-pub const LOOKAHEAD: usize = 4;
+pub const LOOKAHEAD: usize = 16;
 
 /// Failures of one unit before its job fails (`max_unit_failures`).
 pub const MAX_UNIT_FAILURES: u32 = 3;

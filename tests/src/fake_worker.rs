@@ -1,5 +1,6 @@
 //! A worker by hand: a session in which nothing is said but what a test says.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use corridor_coordinator::Coordinator;
@@ -25,6 +26,13 @@ pub struct FakeWorker {
     pub says: mpsc::Sender<v1::SessionRequest>,
     /// The coordinator's half.
     pub told: Streaming<v1::SessionResponse>,
+    /// Units that came with others and were not asked for yet.
+    granted: VecDeque<v1::Unit>,
+}
+
+/// What a worker says when it has found something.
+pub fn found(result: v1::UnitResult) -> Says {
+    Says::Results(v1::UnitResults { results: vec![result] })
 }
 
 /// The registration of a worker with one slot.
@@ -57,7 +65,7 @@ pub async fn open_session_at(url: String, first: Says) -> Result<FakeWorker, Sta
     let (says, requests) = mpsc::channel(16);
     says.send(v1::SessionRequest { kind: Some(first) }).await.expect("room");
     let told = client.session(ReceiverStream::new(requests)).await?.into_inner();
-    Ok(FakeWorker { says, told })
+    Ok(FakeWorker { says, told, granted: VecDeque::new() })
 }
 
 impl FakeWorker {
@@ -82,9 +90,11 @@ impl FakeWorker {
     /// The next unit; whatever else it is told is forgotten.
     pub async fn granted(&mut self) -> v1::Unit {
         loop {
-            match self.told().await.expect("an open session") {
-                Told::Grant(grant) => return grant.unit.expect("a unit"),
-                _ => continue,
+            if let Some(unit) = self.granted.pop_front() {
+                return unit;
+            }
+            if let Told::Grant(grant) = self.told().await.expect("an open session") {
+                self.granted.extend(grant.units);
             }
         }
     }

@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::Channel;
 use tonic::{Status, Streaming};
 
-pub use fake_worker::{FakeWorker, open_session, open_session_at, register, searched};
+pub use fake_worker::{FakeWorker, found, open_session, open_session_at, register, searched};
 
 /// Loopback, a port that is free.
 pub const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);

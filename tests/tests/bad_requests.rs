@@ -34,8 +34,8 @@ use tonic::transport::Channel;
 use tonic::{Code, Status};
 
 use corridor_tests::{
-    FakeWorker, LONG, analysis, coordinator, done, moves, open_session, register, rest, spec, submit, url,
-    worker,
+    FakeWorker, LONG, analysis, coordinator, done, found, moves, open_session, register, rest, spec, submit,
+    url, worker,
 };
 use random::{Draw, seed};
 
@@ -290,7 +290,7 @@ async fn bad_registrations_are_refused() {
     let first = "kind: the first message must be `register`";
     for kind in [
         Says::Heartbeat(v1::Heartbeat::default()),
-        Says::Result(v1::UnitResult { unit: 1, attempt: 1, ..v1::UnitResult::default() }),
+        found(v1::UnitResult { unit: 1, attempt: 1, ..v1::UnitResult::default() }),
         Says::Failed(v1::UnitFailed::default()),
         Says::Draining(v1::WorkerDraining::default()),
     ] {
@@ -321,13 +321,13 @@ async fn what_a_worker_says_of_units_that_it_does_not_hold_has_no_effect() {
     };
     let cm = |cm: i32| Some(v1::ScoreWhite { kind: Some(v1::score_white::Kind::Cm(cm)) });
     for (unit, says) in (7_000..).zip([
-        Says::Result(result(7_000)),
-        Says::Result(v1::UnitResult { bound: 99, ..result(7_001) }),
-        Says::Result(v1::UnitResult { score_white: None, ..result(7_002) }),
-        Says::Result(v1::UnitResult { score_white: cm(i32::MIN), ..result(7_003) }),
-        Says::Result(v1::UnitResult { pv: vec!["z9".to_owned()], ..result(7_004) }),
-        Says::Result(v1::UnitResult { pv: vec!["e2".to_owned(); 2_000], ..result(7_005) }),
-        Says::Result(v1::UnitResult { open: vec![v1::ShedNode::default()], ..result(7_006) }),
+        found(result(7_000)),
+        found(v1::UnitResult { bound: 99, ..result(7_001) }),
+        found(v1::UnitResult { score_white: None, ..result(7_002) }),
+        found(v1::UnitResult { score_white: cm(i32::MIN), ..result(7_003) }),
+        found(v1::UnitResult { pv: vec!["z9".to_owned()], ..result(7_004) }),
+        found(v1::UnitResult { pv: vec!["e2".to_owned(); 2_000], ..result(7_005) }),
+        found(v1::UnitResult { open: vec![v1::ShedNode::default()], ..result(7_006) }),
         Says::Failed(v1::UnitFailed { unit: 7_007, attempt: 0, message: "x".repeat(5 << 20) }),
     ]) {
         worker.say(says).await;
@@ -611,11 +611,13 @@ async fn a_worker_that_lies_harms_its_jobs_and_nothing_else() {
                 break;
             };
             if let Some(Told::Grant(grant)) = told.expect("a session").and_then(|message| message.kind) {
-                let unit = grant.unit.expect("a unit");
-                if draw.below(4) == 0 {
-                    liar.beat(&[(&unit, draw.next())]).await;
+                for unit in &grant.units {
+                    if draw.below(4) == 0 {
+                        liar.beat(&[(unit, draw.next())]).await;
+                    }
                 }
-                liar.say(Says::Result(lie(&mut draw, &unit))).await;
+                let results = grant.units.iter().map(|unit| lie(&mut draw, unit)).collect();
+                liar.say(Says::Results(v1::UnitResults { results })).await;
             }
         }
         drop(liar);

@@ -254,7 +254,7 @@ async fn a_unit_comes_with_what_is_known_of_its_mirror_image() {
     let _events = submit(&mut client, &spec(image, 6)).await;
     let unit = loop {
         if let SessionTold::Grant(grant) = searcher.told().await {
-            break grant.unit.expect("a unit");
+            break grant.units.into_iter().next().expect("a unit");
         }
     };
     assert_eq!(unit.root, image.to_string());

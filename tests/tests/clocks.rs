@@ -18,7 +18,7 @@ use tonic::Streaming;
 use tonic::transport::Channel;
 
 use clock::{FrozenClock, STEP, eventually, tasks};
-use corridor_tests::{FakeWorker, analysis, coordinator, moves, rest, searched, spec, submit};
+use corridor_tests::{FakeWorker, analysis, coordinator, found, moves, rest, searched, spec, submit};
 
 const LEASE: Duration = Duration::from_secs(10);
 
@@ -53,7 +53,8 @@ async fn work(worker: &mut FakeWorker, mut events: Streaming<v1::AnalyzeResponse
         tokio::select! {
             told = worker.told() => {
                 if let Told::Grant(grant) = told.expect("an open session") {
-                    worker.say(Says::Result(searched(&grant.unit.expect("a unit")))).await;
+                    let results = grant.units.iter().map(searched).collect();
+                    worker.say(Says::Results(v1::UnitResults { results })).await;
                 }
             }
             message = events.message() => {
@@ -95,12 +96,12 @@ async fn a_silent_worker_is_lost_after_its_lease_and_not_before() {
     assert_eq!(state(&client, 1).await, v1::JobState::Waiting);
     // Its session was closed: its late result reaches nobody.
     while silent.told().await.is_some() {}
-    let late = silent.says.send(v1::SessionRequest { kind: Some(Says::Result(searched(&unit))) }).await;
+    let late = silent.says.send(v1::SessionRequest { kind: Some(found(searched(&unit))) }).await;
     drop(late);
     let mut healthy = FakeWorker::join(&coordinator, "healthy").await;
     let again = healthy.granted().await;
     assert_eq!((again.unit, again.attempt), (unit.unit, unit.attempt + 1));
-    healthy.say(Says::Result(searched(&again))).await;
+    healthy.say(found(searched(&again))).await;
     assert_eq!(answer(&work(&mut healthy, events).await), expected);
     clock.stop(coordinator).await;
 }
@@ -133,11 +134,11 @@ async fn search_threads_that_hang_lose_their_unit_though_heartbeats_go_on() {
     assert_eq!((again.unit, again.attempt), (unit.unit, unit.attempt + 1));
     // A result after all, with a score that would change the answer.
     let wrong = v1::ScoreWhite { kind: Some(v1::score_white::Kind::WhiteWinsIn(1)) };
-    hung.say(Says::Result(v1::UnitResult { score_white: Some(wrong), ..searched(&unit) })).await;
+    hung.say(found(v1::UnitResult { score_white: Some(wrong), ..searched(&unit) })).await;
     assert_eq!(hung.lease_lost().await, (unit.unit, unit.attempt));
     // Its slot is free again, and it must not take units now.
     hung.say(Says::Draining(v1::WorkerDraining::default())).await;
-    healthy.say(Says::Result(searched(&again))).await;
+    healthy.say(found(searched(&again))).await;
     assert_eq!(answer(&work(&mut healthy, events).await), expected);
     clock.stop(coordinator).await;
 }
@@ -152,7 +153,7 @@ async fn a_result_that_comes_twice_is_counted_once() {
     let unit = worker.granted().await;
     // Its reply was lost, or so it believes.
     for _ in 0..3 {
-        worker.say(Says::Result(searched(&unit))).await;
+        worker.say(found(searched(&unit))).await;
     }
     for _ in 0..2 {
         // Grants that come in between are searched again under a later attempt.

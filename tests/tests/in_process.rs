@@ -22,8 +22,8 @@ use tonic::transport::Channel;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use corridor_tests::{
-    ANY_PORT, FakeWorker, LONG, analysis, coordinator, done, moves, next, open_session, register, rest, spec,
-    submit, url, worker, worker_without_waiting,
+    ANY_PORT, FakeWorker, LONG, analysis, coordinator, done, found, moves, next, open_session, register,
+    rest, spec, submit, url, worker, worker_without_waiting,
 };
 
 // ---- the main job -------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ async fn results_of_other_attempts_are_answered_lease_lost() {
         completed: true,
         ..v1::UnitResult::default()
     };
-    fake.say(Says::Result(result)).await;
+    fake.say(found(result)).await;
     assert_eq!(fake.lease_lost().await, (unit.unit, unit.attempt + 1));
     coordinator.stop().await;
 }
@@ -545,15 +545,18 @@ async fn a_malformed_unit_fails_alone_and_large_messages_pass_both_ways() {
     ];
     for unit in bad {
         let number = unit.unit;
-        say(Told::Grant(v1::Grant { unit: Some(unit) })).await;
+        say(Told::Grant(v1::Grant { units: vec![unit] })).await;
         match answer().await {
             Says::Failed(failed) => assert_eq!(failed.unit, number, "{failed:?}"),
             other => panic!("{other:?}"),
         }
     }
-    say(Told::Grant(v1::Grant { unit: Some(good) })).await;
+    say(Told::Grant(v1::Grant { units: vec![good] })).await;
     match answer().await {
-        Says::Result(result) => assert!(result.completed && result.nodes > 0, "{result:?}"),
+        Says::Results(found) => {
+            assert!(found.results.iter().all(|result| result.completed && result.nodes > 0), "{found:?}");
+            assert_eq!(found.results.len(), 1);
+        }
         other => panic!("{other:?}"),
     }
     let large = "x".repeat(5 << 20);

@@ -6,5 +6,5 @@ pub mod limits;
 mod pool;
 mod session;
 
-pub use pool::search_unit;
+pub use pool::{may_wait, search_unit};
 pub use session::{Worker, WorkerConfig, WorkerError};

@@ -31,6 +31,13 @@ pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
 /// Units that wait for a slot (`unit_queue`): more than any coordinator sends.
 pub const UNIT_QUEUE: usize = 4_096;
 
+/// How long the result of a unit waits for the next ones, if it only says what was expected and the thread has more to do
+/// (`result_linger`).
+pub const RESULT_LINGER: Duration = Duration::from_millis(1);
+
+/// Results in one message (`max_results`).
+pub const MAX_RESULTS: usize = 64;
+
 /// Results for others that wait to be sent (`exchange_queue`); when it is full the shallowest are dropped.
 pub const EXCHANGE_QUEUE: usize = 8_192;
 

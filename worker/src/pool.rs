@@ -171,6 +171,11 @@ impl Pool {
         Ok(task)
     }
 
+    /// Whether units wait for a thread.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !lock(&self.shared.queue).waiting.is_empty()
+    }
+
     /// Tells the threads to end when their queue is empty.
     pub(crate) fn close(&self) {
         lock(&self.shared.queue).closed = true;
@@ -307,6 +312,13 @@ pub fn search_unit(
         open: shed_nodes(&outcome.open, turn),
         ..unfinished(unit)
     })
+}
+
+/// Whether a report may wait for others to travel with: it says of a move that it was refuted, which most are.
+#[must_use]
+pub fn may_wait(report: &UnitReport, turn: Color) -> bool {
+    let refuted = report.score.is_some_and(|(_, bound)| bound.from_white(turn) == Bound::Lower);
+    report.completed && refuted
 }
 
 /// What is done of a unit that sheds, from White's view.

@@ -12,6 +12,7 @@ use corridor_proto::v1;
 use corridor_proto::v1::fleet_client::FleetClient;
 use corridor_proto::v1::session_request::Kind as Says;
 use corridor_proto::v1::session_response::Kind as Told;
+use corridor_shared::exchange::Linger;
 use corridor_shared::job::{Attempt, ENGINE_EPOCH, Registration, Terms, UnitId, UnitProgress, WorkerId};
 use corridor_shared::tt::TranspositionTable;
 use tokio::sync::{mpsc, watch};
@@ -27,9 +28,9 @@ use crate::backoff::Backoff;
 use crate::exchange::{Exchange, Outbox};
 use crate::limits::{
     CONNECT_TIME, DRAIN_TIME, GOODBYE_TIME, KEEPALIVE_INTERVAL, KEEPALIVE_TIMEOUT, MAX_MESSAGE_BYTES,
-    SESSION_OUTBOX,
+    MAX_RESULTS, RESULT_LINGER, SESSION_OUTBOX,
 };
-use crate::pool::{Outcome, Pool, Task};
+use crate::pool::{Outcome, Pool, Task, may_wait};
 
 /// What a worker is.
 #[derive(Clone, Debug)]
@@ -192,7 +193,7 @@ impl Worker {
         self.connected.send_replace(true);
         let Line { terms, says, mut told } = line;
         info!(worker = %terms.worker, name = %self.registration.name, "registered");
-        let mut desk = Desk { pool: &self.pool, says, held: BTreeMap::new(), asked_to_leave: None };
+        let mut desk = Desk::new(&self.pool, says);
         let mut heartbeat = tokio::time::interval(terms.heartbeat);
         heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let end = loop {
@@ -211,6 +212,7 @@ impl Worker {
                     Err(status) => break End::Broken(status.message().to_owned()),
                 },
                 Some(outcome) = self.outcomes.recv() => desk.settle(outcome).await,
+                () = desk.linger() => desk.report(false).await,
                 _ = heartbeat.tick() => desk.heartbeat().await,
             };
             if went_on.is_err() {
@@ -288,6 +290,9 @@ struct Desk<'a> {
     pool: &'a Pool,
     says: mpsc::Sender<v1::SessionRequest>,
     held: BTreeMap<UnitId, Arc<Task>>,
+    /// Results that wait for others to travel with.
+    results: Vec<v1::UnitResult>,
+    linger: Linger<Instant>,
     /// Somebody wants the worker to drain and leave, for this reason.
     asked_to_leave: Option<String>,
 }
@@ -301,7 +306,18 @@ impl Drop for Desk<'_> {
     }
 }
 
-impl Desk<'_> {
+impl<'a> Desk<'a> {
+    fn new(pool: &'a Pool, says: mpsc::Sender<v1::SessionRequest>) -> Self {
+        Self {
+            pool,
+            says,
+            held: BTreeMap::new(),
+            results: Vec::new(),
+            linger: Linger::new(RESULT_LINGER),
+            asked_to_leave: None,
+        }
+    }
+
     async fn say(&self, kind: Says) -> Result<(), Closed> {
         say(&self.says, kind).await
     }
@@ -344,9 +360,15 @@ impl Desk<'_> {
         }
     }
 
-    /// Takes a unit into the pool. One that does not read fails alone.
     async fn grant(&mut self, grant: v1::Grant) -> Result<(), Closed> {
-        let wire = grant.unit.unwrap_or_default();
+        for unit in grant.units {
+            self.take_unit(unit).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes a unit into the pool. One that does not read fails alone.
+    async fn take_unit(&mut self, wire: v1::Unit) -> Result<(), Closed> {
         let (unit, attempt) = (wire.unit, wire.attempt);
         let pushed =
             unit_from_wire(wire).map_err(|error| error.to_string()).and_then(|unit| self.pool.push(unit));
@@ -378,7 +400,11 @@ impl Desk<'_> {
             return Ok(());
         }
         match result {
-            Ok(report) => self.say(Says::Result(report_to_wire(&report))).await,
+            Ok(report) => {
+                self.results.push(report_to_wire(&report));
+                let may_wait = may_wait(&report, task.unit().turn()) && self.pool.has_waiting();
+                self.report(!may_wait).await
+            }
             Err(message) => {
                 warn!(%unit, %message, "a unit cannot be searched");
                 let attempt = task.unit().attempt.0;
@@ -387,7 +413,28 @@ impl Desk<'_> {
         }
     }
 
-    async fn heartbeat(&self) -> Result<(), Closed> {
+    /// Until results have waited for long enough, if some wait.
+    async fn linger(&self) {
+        match self.linger.until() {
+            Some(until) => tokio::time::sleep_until(until).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Sends the results that wait, if it is time.
+    async fn report(&mut self, now: bool) -> Result<(), Closed> {
+        let full = if now { 1 } else { MAX_RESULTS };
+        let waiting = self.results.len();
+        if self.linger.due(Instant::now(), waiting, waiting, full).is_none() {
+            return Ok(());
+        }
+        let results = std::mem::take(&mut self.results);
+        self.say(Says::Results(v1::UnitResults { results })).await
+    }
+
+    async fn heartbeat(&mut self) -> Result<(), Closed> {
+        // What has ended is no longer held.
+        self.report(true).await?;
         let progress: Vec<UnitProgress> = self.held.values().map(|task| task.progress()).collect();
         self.say(Says::Heartbeat(heartbeat_to_wire(&progress))).await
     }
@@ -409,7 +456,7 @@ impl Desk<'_> {
                 let Some(outcome) = outcomes.recv().await else { break };
                 self.settle(outcome).await?;
             }
-            Ok::<(), Closed>(())
+            self.report(true).await
         };
         if tokio::time::timeout_at(deadline, hand_back).await.is_err() {
             warn!("drain_time has passed with units unfinished");

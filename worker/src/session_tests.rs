@@ -76,7 +76,7 @@ impl Line {
             prune: v1::PruneMode::Cat.into(),
             ..v1::Unit::default()
         };
-        self.say(Told::Grant(v1::Grant { unit: Some(unit) })).await;
+        self.say(Told::Grant(v1::Grant { units: vec![unit] })).await;
     }
 
     async fn hear(&mut self) -> Says {
@@ -173,8 +173,9 @@ async fn a_unit_that_is_lost_or_cancelled_is_stopped_without_a_result() {
     line.grant(4, 2).await;
     loop {
         match line.hear().await {
-            Says::Result(result) => {
-                assert!(result.unit == 4 && result.completed, "{result:?}");
+            Says::Results(found) => {
+                let ended = found.results.iter().map(|result| (result.unit, result.completed));
+                assert_eq!(ended.collect::<Vec<_>>(), [(4, true)]);
                 break;
             }
             Says::Heartbeat(_) => {}

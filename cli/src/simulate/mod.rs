@@ -54,8 +54,12 @@ pub(crate) struct Arguments {
     rtt: Duration,
 
     /// What a message costs the coordinator
-    #[arg(long, value_name = "T", default_value = "10us", value_parser = units::duration)]
+    #[arg(long, value_name = "T", default_value = "20us", value_parser = units::duration)]
     message_cost: Duration,
+
+    /// What each unit in a message costs it
+    #[arg(long, value_name = "T", default_value = "10us", value_parser = units::duration)]
+    unit_cost: Duration,
 
     /// Positions that a worker visits in a second
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = units::whole(1_000..=1_000_000_000u64))]
@@ -99,6 +103,7 @@ impl Arguments {
             workers,
             round_trip: self.rtt,
             message_cost: self.message_cost,
+            unit_cost: self.unit_cost,
             nodes_per_second: self.rate,
             table_bytes: self.table_bytes(),
             root_only: self.root_only,

@@ -13,9 +13,11 @@ use corridor_coordinator::cluster::{
     Cluster, Command, Config, Effect, Event, Question, Ticket, WatcherId, WorkerSays,
 };
 use corridor_coordinator::limits::{EXCHANGE_LINGER, MAX_CACHE_ENTRIES};
-use corridor_shared::exchange::SharedEntry;
-use corridor_shared::job::{DoneReport, ENGINE_EPOCH, JobEvent, JobSpec, Registration, WorkerId};
+use corridor_shared::exchange::{Linger, SharedEntry};
+use corridor_shared::job::{DoneReport, ENGINE_EPOCH, JobEvent, JobSpec, Registration, UnitReport, WorkerId};
 use corridor_shared::tt::{TableError, TranspositionTable};
+use corridor_worker::limits::{MAX_RESULTS, RESULT_LINGER};
+use corridor_worker::may_wait;
 use serde::Serialize;
 
 use super::virtual_worker::{Stand, VirtualWorker};
@@ -25,8 +27,10 @@ use super::virtual_worker::{Stand, VirtualWorker};
 pub(super) struct World {
     pub(super) workers: usize,
     pub(super) round_trip: Duration,
-    /// What a message costs the coordinator.
+    /// What a message costs the coordinator ..
     pub(super) message_cost: Duration,
+    /// .. and what each unit costs it that is granted or reported.
+    pub(super) unit_cost: Duration,
     pub(super) nodes_per_second: u64,
     pub(super) table_bytes: usize,
     pub(super) root_only: bool,
@@ -73,8 +77,10 @@ pub(super) enum Ending {
 }
 
 enum Happening {
-    Arrives(usize, WorkerSays),
-    Told(usize, Command),
+    Arrives(usize, Vec<UnitReport>),
+    Told(usize, Vec<Command>),
+    /// Results that wait at a worker are due.
+    Lingers(usize),
     Runs(usize),
     Offers(usize, Vec<SharedEntry>),
     /// The coordinator looks at what waits for a worker's table.
@@ -116,6 +122,9 @@ struct Station {
     takes: bool,
     /// Imported entries and the cutoffs from them, as last told.
     used: (u64, u64),
+    /// Results that wait for others to travel with.
+    results: Vec<UnitReport>,
+    linger: Linger<Duration>,
 }
 
 struct Run {
@@ -141,6 +150,26 @@ fn wide(count: usize) -> u64 {
 /// Workers count from one.
 fn worker_id(index: usize) -> WorkerId {
     WorkerId(wide(index) + 1)
+}
+
+fn worker_index(worker: WorkerId) -> usize {
+    usize::try_from(worker.0).unwrap_or(1) - 1
+}
+
+/// What the coordinator says in one step, by worker. Units granted one after the other travel together.
+#[derive(Default)]
+struct Messages(Vec<(usize, Vec<Command>)>);
+
+impl Messages {
+    fn add(&mut self, index: usize, command: Command) {
+        let is_grant = |command: &Command| matches!(command, Command::Grant(_));
+        match self.0.iter_mut().rfind(|(to, _)| *to == index) {
+            Some((_, commands)) if is_grant(&command) && commands.iter().all(is_grant) => {
+                commands.push(command);
+            }
+            _ => self.0.push((index, vec![command])),
+        }
+    }
 }
 
 /// Why there is no outcome.
@@ -169,6 +198,8 @@ pub(super) fn run(spec: JobSpec, world: World, stop: &AtomicBool) -> Result<Outc
             peer: None,
             takes: false,
             used: (0, 0),
+            results: Vec::new(),
+            linger: Linger::new(RESULT_LINGER),
         });
     }
     // Nobody is lost here, so no heartbeats are sent.
@@ -193,7 +224,7 @@ pub(super) fn run(spec: JobSpec, world: World, stop: &AtomicBool) -> Result<Outc
     }
     run.join_exchange();
     let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)) };
-    run.step(Duration::ZERO, Event::Ask { ticket: Ticket(0), question });
+    run.step(Duration::ZERO, [Event::Ask { ticket: Ticket(0), question }]);
     while run.done.is_none() {
         if stop.load(Ordering::Relaxed) {
             return Err(SimulationError::NoAnswer("it was interrupted".to_owned()));
@@ -217,21 +248,20 @@ impl Run {
             table_bytes: wide(self.world.table_bytes),
         };
         let question = Question::Register { worker: WorkerId(number), registration };
-        self.step(Duration::ZERO, Event::Ask { ticket: Ticket(number), question });
+        self.step(Duration::ZERO, [Event::Ask { ticket: Ticket(number), question }]);
     }
 
-    /// Hands an event to the coordinator and sends out what it says.
-    fn step(&mut self, at: Duration, event: Event) {
+    /// Hands events to the coordinator, together, and sends out what it says.
+    fn step(&mut self, at: Duration, events: impl IntoIterator<Item = Event>) {
         let mut effects = Vec::new();
-        self.cluster.step(at, event, &mut effects);
+        for event in events {
+            self.cluster.take(at, event, &mut effects);
+        }
+        self.cluster.settle(at, &mut effects);
+        let mut messages = Messages::default();
         for effect in effects {
             match effect {
-                Effect::Send { worker, command } => {
-                    self.busy = self.busy.max(at) + self.world.message_cost;
-                    let arrives = self.busy + self.world.round_trip / 2;
-                    let index = usize::try_from(worker.0).unwrap_or(1) - 1;
-                    self.agenda.push(arrives, Happening::Told(index, command));
-                }
+                Effect::Send { worker, command } => messages.add(worker_index(worker), command),
                 Effect::Deliver { records, .. } => {
                     for record in records {
                         match &record.event {
@@ -251,6 +281,9 @@ impl Run {
                 | Effect::Finish { .. } => {}
             }
         }
+        for (index, commands) in messages.0 {
+            self.send(at, index, commands);
+        }
         let wake = self.cluster.next_wake();
         if wake.is_some_and(|wake| self.next_tick.is_none_or(|next| wake < next || next <= at)) {
             self.next_tick = wake;
@@ -260,22 +293,38 @@ impl Run {
         }
     }
 
+    /// Sends a message, when the coordinator comes to it.
+    fn send(&mut self, at: Duration, index: usize, commands: Vec<Command>) {
+        let granted = commands.iter().filter(|command| matches!(command, Command::Grant(_))).count();
+        self.busy = self.busy.max(at) + self.cost_of(granted);
+        self.agenda.push(self.busy + self.world.round_trip / 2, Happening::Told(index, commands));
+    }
+
+    /// What a message costs the coordinator with so many units in it.
+    fn cost_of(&self, units: usize) -> Duration {
+        self.world.message_cost + self.world.unit_cost * u32::try_from(units).unwrap_or(u32::MAX)
+    }
+
     fn happen(&mut self, at: Duration, happening: Happening) {
         match happening {
-            Happening::Arrives(index, says) => {
-                self.busy = self.busy.max(at) + self.world.message_cost;
+            Happening::Arrives(index, reports) => {
+                self.busy = self.busy.max(at) + self.cost_of(reports.len());
                 let worker = worker_id(index);
-                self.step(self.busy, Event::Worker { worker, says });
+                let says = reports.into_iter().map(WorkerSays::Report);
+                self.step(self.busy, says.map(|says| Event::Worker { worker, says }));
             }
+            Happening::Lingers(index) => self.report(at, index, false),
             Happening::Tick => {
                 // A coordinator that is busy looks at the clock later.
                 if self.next_tick.is_some_and(|next| next <= at) {
                     self.next_tick = None;
                     let now = self.busy.max(at);
-                    self.step(now, Event::Tick);
+                    self.step(now, [Event::Tick]);
                 }
             }
-            Happening::Told(index, command) => self.told(at, index, command),
+            Happening::Told(index, commands) => {
+                commands.into_iter().for_each(|command| self.told(at, index, command));
+            }
             Happening::Runs(index) => self.run_worker(at, index),
             Happening::Offers(index, entries) => self.offer(at, worker_id(index), &entries),
             Happening::Takes(index) => self.take(at, index),
@@ -349,13 +398,13 @@ impl Run {
     // ---- workers ----------------------------------------------------------------------------------------------------
 
     fn told(&mut self, at: Duration, index: usize, command: Command) {
+        let ways = self.world.round_trip + 2 * self.cost_of(1);
         let station = &mut self.stations[index];
         match command {
             Command::Grant(unit) => {
                 station.worker.push(*unit);
                 if let Some(since) = station.idle_since.take() {
                     let waited = at.saturating_sub(since);
-                    let ways = self.world.round_trip + 2 * self.world.message_cost;
                     self.communication += waited.min(ways);
                     self.idle += waited.saturating_sub(ways);
                     station.began = at;
@@ -413,8 +462,9 @@ impl Run {
                 });
                 station.began = then;
                 if !held.unwanted {
-                    let arrives = then + self.world.round_trip / 2;
-                    self.agenda.push(arrives, Happening::Arrives(index, WorkerSays::Report(*report)));
+                    let may_wait = may_wait(&report, held.unit.turn()) && !station.worker.queue.is_empty();
+                    station.results.push(*report);
+                    self.report(then, index, !may_wait);
                 }
             }
         }
@@ -423,6 +473,18 @@ impl Run {
             self.agenda.push(then + self.world.round_trip / 2, Happening::Offers(index, exports));
         }
         self.agenda.push(then, Happening::Runs(index));
+    }
+
+    /// Sends the results that wait at a worker, if it is time, as a real one does.
+    fn report(&mut self, at: Duration, index: usize, now: bool) {
+        let station = &mut self.stations[index];
+        let (waiting, full) = (station.results.len(), if now { 1 } else { MAX_RESULTS });
+        if station.linger.due(at, waiting, waiting, full).is_some() {
+            let reports = std::mem::take(&mut station.results);
+            self.agenda.push(at + self.world.round_trip / 2, Happening::Arrives(index, reports));
+        } else if let Some(until) = station.linger.until().filter(|_| waiting == 1) {
+            self.agenda.push(until, Happening::Lingers(index));
+        }
     }
 
     fn finish(mut self) -> Result<Outcome, SimulationError> {

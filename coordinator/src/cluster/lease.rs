@@ -53,6 +53,11 @@ impl Worker {
         self.waiting().iter().map(|queued| queued.estimate).sum()
     }
 
+    /// Positions that all its units will probably take.
+    fn queued_positions(&self) -> u64 {
+        self.units.iter().map(|queued| queued.estimate).sum()
+    }
+
     /// Slots that are not blocked by a search that does not move.
     fn slots(&self) -> usize {
         let slots = usize::try_from(self.registration.slots).unwrap_or(usize::MAX);
@@ -102,6 +107,8 @@ struct Index {
     free: BTreeSet<(usize, Reverse<WorkerId>)>,
     /// Those with room for a unit that waits, by the positions of what waits there already.
     room: BTreeSet<(u64, WorkerId)>,
+    /// Those at which units wait, by the positions of all their units.
+    waiting: BTreeSet<(u64, WorkerId)>,
     /// Slots of all that take units, and how many of them are free.
     slots: usize,
     free_slots: usize,
@@ -119,6 +126,9 @@ impl Index {
         if worker.room() > 0 {
             self.room.insert((worker.waiting_positions(), id));
         }
+        if !worker.waiting().is_empty() {
+            self.waiting.insert((worker.queued_positions(), id));
+        }
         self.slots += if worker.draining { 0 } else { worker.slots() };
         self.free_slots += free;
         self.nodes += worker.nodes;
@@ -131,6 +141,7 @@ impl Index {
         let free = worker.free_slots();
         self.free.remove(&(free, Reverse(id)));
         self.room.remove(&(worker.waiting_positions(), id));
+        self.waiting.remove(&(worker.queued_positions(), id));
         self.slots -= if worker.draining { 0 } else { worker.slots() };
         self.free_slots -= free;
         self.nodes -= worker.nodes;
@@ -345,11 +356,19 @@ impl Fleet {
         self.unstick_if(worker, |(unit, attempt)| !runs(unit, attempt));
     }
 
-    /// A unit that waits at a busy worker and could run elsewhere now.
-    pub(crate) fn waiting_elsewhere(&self) -> Option<UnitId> {
-        let waiting = |worker: &Worker| worker.waiting().first().map(|queued| queued.unit);
-        let not_started = |unit: &UnitId| self.leases.get(unit).is_some_and(|lease| lease.nodes == 0);
-        self.workers.values().filter_map(waiting).find(not_started)
+    /// A unit that waits at a worker and could run elsewhere now: the last one where most is left to do, at least so many
+    /// positions, or the unit at the head has run for so long.
+    pub(crate) fn waiting_elsewhere(&self, now: Duration, positions: u64, time: Duration) -> Option<UnitId> {
+        let last = |&(queued, id): &(u64, WorkerId)| {
+            let worker = self.workers.get(&id)?;
+            let last = worker.waiting().last()?.unit;
+            let began_at =
+                worker.heads().filter_map(|unit| self.leases.get(&unit)).map(|it| it.began_at).min()?;
+            let long = queued >= positions || now.saturating_sub(began_at) >= time;
+            let not_started = self.leases.get(&last).is_some_and(|lease| lease.nodes == 0);
+            (long && not_started).then_some(last)
+        };
+        self.index.waiting.iter().rev().find_map(last)
     }
 
     /// The unit that waited at a worker and began when its last lease ended.

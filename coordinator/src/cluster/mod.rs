@@ -51,6 +51,8 @@ const SHED_SHARE: usize = 4;
 const ENOUGH_UNITS: usize = 16;
 /// A worker has units for so long waiting, beyond those that it runs ..
 const AHEAD: Duration = Duration::from_millis(2);
+/// Where less than this is left to do, nothing is taken back for an idle worker: it would be done before it got there.
+const LEAST_STOLEN: Duration = Duration::from_micros(500);
 /// While somebody is idle, a needed unit is given to a second worker after so many times what it was expected to take ..
 const LATE_BY: u64 = 4;
 /// .. and not before this time.
@@ -808,7 +810,8 @@ impl Cluster {
 
     /// Takes a unit back that waits at a busy worker, so that an idle one can have it.
     fn steal(&mut self, now: Duration, effects: &mut Vec<Effect>) -> bool {
-        let Some(unit) = self.fleet.waiting_elsewhere() else { return false };
+        let least = positions_in(self.slot_rate(), LEAST_STOLEN);
+        let Some(unit) = self.fleet.waiting_elsewhere(now, least, LEAST_STOLEN) else { return false };
         self.revoke(now, unit, effects);
         self.refresh(now, effects);
         true

@@ -18,7 +18,7 @@ use tracing::warn;
 use super::{malformed, unanswered};
 use crate::cluster::{Command, WorkerSays};
 use crate::driver::Handle;
-use crate::limits::REGISTER_TIME;
+use crate::limits::{MAX_GRANTED, REGISTER_TIME};
 
 /// The conversations with workers.
 #[derive(Clone, Debug)]
@@ -52,33 +52,50 @@ async fn register(messages: &mut Streaming<v1::SessionRequest>) -> Result<v1::Re
     }
 }
 
-/// What a message of a worker means; `None` for what has no meaning now.
-fn decode(message: v1::SessionRequest) -> Option<WorkerSays> {
+/// What a message of a worker means; nothing if it has no meaning now.
+fn decode(message: v1::SessionRequest) -> Vec<WorkerSays> {
     use v1::session_request::Kind;
-    match message.kind? {
-        Kind::Register(_) => None,
-        Kind::Heartbeat(heartbeat) => Some(WorkerSays::Heartbeat(heartbeat_from_wire(&heartbeat))),
-        Kind::Result(result) => {
-            let (unit, attempt) = (UnitId(result.unit), Attempt(result.attempt));
-            // A result that does not read is a failure of its unit, not of its worker.
-            Some(match report_from_wire(&result) {
-                Ok(report) => WorkerSays::Report(report),
-                Err(error) => WorkerSays::Failed { unit, attempt, message: error.to_string() },
-            })
-        }
-        Kind::Failed(failed) => Some(WorkerSays::Failed {
+    match message.kind {
+        None | Some(Kind::Register(_)) => Vec::new(),
+        Some(Kind::Heartbeat(heartbeat)) => vec![WorkerSays::Heartbeat(heartbeat_from_wire(&heartbeat))],
+        Some(Kind::Results(results)) => results.results.iter().map(decode_result).collect(),
+        Some(Kind::Failed(failed)) => vec![WorkerSays::Failed {
             unit: UnitId(failed.unit),
             attempt: Attempt(failed.attempt),
             message: failed.message.chars().take(MAX_FAULT_CHARACTERS).collect(),
-        }),
-        Kind::Draining(_) => Some(WorkerSays::Draining),
+        }],
+        Some(Kind::Draining(_)) => vec![WorkerSays::Draining],
     }
 }
 
-fn encode(command: Command) -> v1::SessionResponse {
+/// A result that does not read is a failure of its unit, not of its worker.
+fn decode_result(result: &v1::UnitResult) -> WorkerSays {
+    let (unit, attempt) = (UnitId(result.unit), Attempt(result.attempt));
+    match report_from_wire(result) {
+        Ok(report) => WorkerSays::Report(report),
+        Err(error) => WorkerSays::Failed { unit, attempt, message: error.to_string() },
+    }
+}
+
+/// Commands as messages, in their order. Units that were granted one after the other travel together.
+fn encode(commands: &mut Vec<Command>) -> Vec<Result<v1::SessionResponse, Status>> {
     use v1::session_response::Kind;
-    let kind = match command {
-        Command::Grant(unit) => Kind::Grant(v1::Grant { unit: Some(unit_to_wire(&unit)) }),
+    let mut messages: Vec<Kind> = Vec::with_capacity(commands.len());
+    for command in commands.drain(..) {
+        match (command, messages.last_mut()) {
+            (Command::Grant(unit), Some(Kind::Grant(grant))) if grant.units.len() < MAX_GRANTED => {
+                grant.units.push(unit_to_wire(&unit));
+            }
+            (command, _) => messages.push(encode_one(command)),
+        }
+    }
+    messages.into_iter().map(|kind| Ok(v1::SessionResponse { kind: Some(kind) })).collect()
+}
+
+fn encode_one(command: Command) -> v1::session_response::Kind {
+    use v1::session_response::Kind;
+    match command {
+        Command::Grant(unit) => Kind::Grant(v1::Grant { units: vec![unit_to_wire(&unit)] }),
         Command::Window { unit, attempt, window } => Kind::Window(v1::WindowUpdate {
             unit: unit.0,
             attempt: attempt.0,
@@ -91,8 +108,7 @@ fn encode(command: Command) -> v1::SessionResponse {
         Command::LeaseLost { unit, attempt } => {
             Kind::LeaseLost(v1::LeaseLost { unit: unit.0, attempt: attempt.0 })
         }
-    };
-    v1::SessionResponse { kind: Some(kind) }
+    }
 }
 
 /// Passes on what a worker says until it has nothing more to say. However it ends, the cluster hears of it.
@@ -114,14 +130,17 @@ async fn listen(
             Err(status) => {
                 break WorkerSays::Broken { reason: format!("its session broke: {}", status.message()) };
             }
-            Ok(Some(message)) => match decode(message) {
-                Some(says) => {
+            Ok(Some(message)) => {
+                let meant = decode(message);
+                if meant.is_empty() {
+                    warn!(%worker, "a message without meaning was ignored");
+                }
+                for says in meant {
                     if cluster.worker_says(worker, says).await.is_err() {
                         return;
                     }
                 }
-                None => warn!(%worker, "a message without meaning was ignored"),
-            },
+            }
         }
     };
     // The driver may be gone already, and then nobody needs to know.
@@ -146,10 +165,13 @@ impl v1::fleet_server::Fleet for FleetService {
 
         let registered =
             v1::SessionResponse { kind: Some(v1::session_response::Kind::Registered(terms_to_wire(terms))) };
-        let rest = stream::unfold(commands, |mut commands| async move {
-            let command = commands.recv().await?;
-            Some((Ok(encode(command)), commands))
+        let waiting = Vec::with_capacity(MAX_GRANTED);
+        let rest = stream::unfold((commands, waiting), |(mut commands, mut waiting)| async move {
+            if commands.recv_many(&mut waiting, MAX_GRANTED).await == 0 {
+                return None;
+            }
+            Some((stream::iter(encode(&mut waiting)), (commands, waiting)))
         });
-        Ok(Response::new(Box::pin(stream::iter([Ok(registered)]).chain(rest))))
+        Ok(Response::new(Box::pin(stream::iter([Ok(registered)]).chain(rest.flatten()))))
     }
 }

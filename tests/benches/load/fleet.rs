@@ -191,6 +191,8 @@ struct Worker {
     /// The first one runs, the others wait.
     held: VecDeque<Held>,
     cancelled: VecDeque<(u64, u32)>,
+    /// What has ended and was not said yet.
+    results: Vec<v1::UnitResult>,
     /// Heartbeats without an answer, by number.
     probes: VecDeque<(u32, Instant)>,
     probe: u32,
@@ -220,6 +222,7 @@ impl Worker {
             heartbeat: Duration::from_millis(terms.heartbeat_ms),
             held: VecDeque::new(),
             cancelled: VecDeque::new(),
+            results: Vec::new(),
             probes: VecDeque::new(),
             probe: 0,
         }
@@ -243,7 +246,10 @@ impl Worker {
                     Ok(Some(message)) => self.hear(message.kind.expect("a kind")).await,
                     end => return format!("after {:?}: {end:?}", started.elapsed()),
                 },
-                () = ended => self.finish().await && self.begin().await,
+                () = ended => {
+                    self.finish();
+                    self.begin().await
+                }
                 _ = beat.tick() => self.beat().await,
             };
             if !open {
@@ -275,8 +281,8 @@ impl Worker {
     async fn hear(&mut self, told: Told) -> bool {
         match told {
             Told::Grant(grant) => {
-                count(&self.common.tally.grants);
-                self.held.push_back(Held { unit: grant.unit.expect("a unit"), end: None, nodes: 0 });
+                self.common.tally.grants.fetch_add(grant.units.len() as u64, Ordering::Relaxed);
+                self.held.extend(grant.units.into_iter().map(|unit| Held { unit, end: None, nodes: 0 }));
                 return self.begin().await;
             }
             Told::Window(update) => {
@@ -326,19 +332,21 @@ impl Worker {
             let end = self.common.orders.end_of(head.unit.job);
             if !matches!(end, End::At(at) if at <= Instant::now()) {
                 head.end = Some(end);
-                return true;
+                break;
             }
-            if !self.finish().await {
-                return false;
-            }
+            self.finish();
         }
-        true
+        if self.results.is_empty() {
+            return true;
+        }
+        let results = std::mem::take(&mut self.results);
+        self.say(Says::Results(v1::UnitResults { results })).await
     }
 
     /// The unit at the head has ended.
-    async fn finish(&mut self) -> bool {
-        let Some(done) = self.held.pop_front() else { return true };
+    fn finish(&mut self) {
+        let Some(done) = self.held.pop_front() else { return };
         count(&self.common.tally.results);
-        self.say(Says::Result(self.common.orders.search(done.unit))).await
+        self.results.push(self.common.orders.search(done.unit));
     }
 }

@@ -491,6 +491,13 @@ impl Tree {
         node.ordered_for = depth;
     }
 
+    /// The first child from this one on that is leased, or something below it.
+    pub(super) fn next_held(&self, id: NodeId, from: usize) -> Option<usize> {
+        let held = |child: &Child| child.node.is_some_and(|node| self.get(node).active > 0);
+        let place = self.get(id).children.get(from..)?.iter().position(held)?;
+        Some(from + place)
+    }
+
     fn place_of(&self, id: NodeId, mv: Move) -> Option<usize> {
         self.get(id).children.iter().position(|child| child.by.mv == mv)
     }

@@ -211,10 +211,8 @@ impl Walk<'_> {
                     self.want(id, request);
                     return self.unlined(id, depth);
                 }
-                if !self.visit_child(id, index, request, &mut siblings) {
-                    break;
-                }
-                index += 1;
+                let Some(next) = self.visit_child(id, index, request, &mut siblings) else { break };
+                index = next;
                 if !siblings.open && !siblings.is_cut() {
                     let prefix =
                         Prefix { depth, window: request.window, kind: request.kind, len: index, siblings };
@@ -304,7 +302,14 @@ impl Walk<'_> {
     }
 
     /// A sibling against a null window: reduced if it is late, in full if that fails high.
-    fn scout(&mut self, parent: NodeId, index: usize, request: Request, alpha: Score, class: Class) -> Bounds {
+    fn scout(
+        &mut self,
+        parent: NodeId,
+        index: usize,
+        request: Request,
+        alpha: Score,
+        class: Class,
+    ) -> Bounds {
         let depth = self.tree.get(parent).searched_depth;
         let below = depth - 1;
         let kind = if request.kind == Kind::Cut { Kind::All } else { Kind::Cut };
@@ -319,14 +324,14 @@ impl Walk<'_> {
         value
     }
 
-    /// Looks at one move of a split node. False when the ones behind it must wait.
+    /// Looks at one move of a split node. Returns which is next, `None` when those behind it must wait.
     fn visit_child(
         &mut self,
         parent: NodeId,
         index: usize,
         request: Request,
         siblings: &mut Siblings,
-    ) -> bool {
+    ) -> Option<usize> {
         let below = self.tree.get(parent).searched_depth - 1;
         let count = u64::try_from(self.tree.get(parent).children.len()).unwrap_or(1);
         let (alpha, beta) = (siblings.alpha, request.window.beta);
@@ -346,14 +351,15 @@ impl Walk<'_> {
             let child = self.tree.child(parent, index);
             let value = -self.visit(child, ask);
             siblings.eldest(self.tree.get(parent).last_exact(), child, value, alpha, beta);
-            return true;
+            return Some(1);
         }
-        let Some((alpha, class)) = siblings.next(request, self.cut) else { return false };
+        let (alpha, class) = siblings.next(request, self.cut)?;
         if !self.cut.deterministic && self.wants.free_up_to(class) >= self.cut.enough {
-            let child = self.tree.get(parent).children[index].node;
-            if child.is_none_or(|child| self.tree.get(child).active == 0) {
+            // More need not be named, but what is leased must.
+            let held = self.tree.next_held(parent, index);
+            if held != Some(index) {
                 siblings.open = true;
-                return true;
+                return held;
             }
         }
         let estimate = request.estimate / count;
@@ -367,7 +373,7 @@ impl Walk<'_> {
         }
         let settled = value.decide(alpha, if principal { beta } else { alpha + 1 });
         siblings.add(child, value, settled);
-        true
+        Some(index + 1)
     }
 }
 
