@@ -527,12 +527,13 @@ impl Cluster {
         loop {
             self.stale.remove(&id);
             let (split_above, speculate) = self.manner_of_splitting(id);
+            let slots = self.slots_for(id);
             let Some(job) = self.jobs.get_mut(&id).filter(|job| job.is_open()) else { return };
             if job.events() >= limits::MAX_EVENTS_PER_JOB {
                 let text = format!("max_events_per_job {} is reached", limits::MAX_EVENTS_PER_JOB);
                 return self.end_job(now, id, failure("resource_exhausted", text), effects);
             }
-            let enough = 2 * self.fleet.slots() + ENOUGH_UNITS;
+            let enough = 2 * slots + ENOUGH_UNITS;
             job.plan.limit_tree(limits::MAX_ALL_TREE_NODES / self.open.len().max(1));
             let news = job.plan.refresh(split_above, speculate, enough);
             self.tell(now, id, reporter, news, effects);
@@ -608,8 +609,7 @@ impl Cluster {
     /// itself, their measured rate and the size of its iteration.
     fn manner_of_splitting(&self, id: JobId) -> (u64, bool) {
         let Some(job) = self.jobs.get(&id) else { return (u64::MAX, false) };
-        let rivals = self.open.iter().filter(|(Reverse(priority), _)| *priority == job.spec.priority).count();
-        let slots = self.fleet.slots() / rivals.max(1);
+        let slots = self.slots_for(id);
         if slots <= 1 || self.config.root_only {
             return (u64::MAX, slots > 1);
         }
@@ -618,7 +618,14 @@ impl Cluster {
         let share = job.plan.estimate() / slots.saturating_mul(UNITS_PER_SLOT);
         let smallest = positions_in(rate, self.config.smallest_unit);
         let largest = positions_in(rate, LARGEST_UNIT);
-        (share.clamp(smallest, largest.max(smallest)), true)
+        (rounded(share.clamp(smallest, largest.max(smallest))), true)
+    }
+
+    /// The slots that a job has for itself: those of its priority share them.
+    fn slots_for(&self, id: JobId) -> usize {
+        let Some(job) = self.jobs.get(&id) else { return 0 };
+        let rivals = self.open.iter().filter(|(Reverse(priority), _)| *priority == job.spec.priority).count();
+        self.fleet.slots() / rivals.max(1)
     }
 
     fn slot_rate(&self) -> u64 {
@@ -885,6 +892,14 @@ impl Cluster {
                 job.set_state(JobState::Queued, "all workers are busy", effects);
             }
         }
+    }
+}
+
+/// About as many, so that a measured rate does not change everything a little all the time.
+const fn rounded(positions: u64) -> u64 {
+    match positions.checked_ilog2() {
+        Some(bits) if bits > 3 => positions >> (bits - 3) << (bits - 3),
+        _ => positions,
     }
 }
 

@@ -12,6 +12,7 @@
 mod resume;
 mod tree;
 mod walk;
+mod wants;
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,8 @@ use corridor_shared::search::{PruneMode, Window};
 pub(crate) use tree::NodeId;
 use tree::{Bounds, Tree};
 pub(crate) use walk::Class;
-use walk::{Cut, Kind, Request, Walk, Want, Wants};
+use walk::{Cut, Kind, Request, Walk};
+use wants::{Want, Wants};
 
 /// Half the first window round the last iteration's score, in centi-squares, as in the engine's own iterations.
 const ASPIRATION_CM: Score = 35;
@@ -186,6 +188,8 @@ pub(crate) struct Plan {
     suspects: Vec<Suspect>,
     /// What was concluded about split nodes since it was last asked for.
     learned: Vec<SharedEntry>,
+    /// How often the leased units were compared with what is wanted.
+    looks: u64,
     /// Positions visited in this iteration, and in the last.
     nodes: u64,
     last_nodes: u64,
@@ -205,6 +209,7 @@ impl Plan {
             ready: Vec::new(),
             suspects: Vec::new(),
             learned: Vec::new(),
+            looks: 0,
             nodes: 0,
             last_nodes: 0,
         };
@@ -318,8 +323,21 @@ impl Plan {
                 break wants;
             }
         };
+        #[cfg(test)]
+        self.check_look(cut, &wants);
         self.ready = wants.list;
         news
+    }
+
+    /// A look that goes only where something has changed says what one that goes everywhere does.
+    #[cfg(test)]
+    fn check_look(&self, cut: Cut, wants: &Wants) {
+        let mut fresh = self.clone();
+        fresh.tree.forget_looks();
+        let again = fresh.look(cut, &mut Vec::new());
+        if [wants, &again].iter().all(|wants| wants.free_up_to(Class::Guess) < cut.enough) {
+            assert_eq!(wants.list, again.list, "what the last look has said does not hold any more");
+        }
     }
 
     /// The wanted units, given what is known.
@@ -358,6 +376,7 @@ impl Plan {
             tree: &mut self.tree,
             cut,
             wants: std::mem::take(wants),
+            limited: false,
             learned: std::mem::take(&mut self.learned),
         };
         let bounds = -walk.visit(self.candidates[index].node, request);
@@ -465,6 +484,7 @@ impl Plan {
                 tree: &mut self.tree,
                 cut,
                 wants: std::mem::take(&mut wants),
+                limited: false,
                 learned: std::mem::take(&mut self.learned),
             };
             let bounds = walk.visit(suspect.node, request);
@@ -531,16 +551,18 @@ impl Plan {
 
     /// What the leased units must be told, now that the tree was looked at. Takes them off the wanted ones.
     pub(crate) fn adjust(&mut self) -> Vec<(UnitId, Adjustment)> {
-        let mut wanted: BTreeMap<NodeId, Want> = BTreeMap::new();
-        for want in &self.ready {
-            wanted.entry(want.node).or_insert(*want);
-        }
+        self.number_wants();
+        let (tree, ready, looks) = (&self.tree, &self.ready, self.looks);
+        let wanted = |node: NodeId| {
+            let (look, place) = tree.get(node).wanted;
+            ready.get(usize::try_from(place).ok()?).filter(|_| look == looks)
+        };
         let mut adjustments = Vec::new();
         // A window that moves on the way makes a search depend on the schedule: it is the twin of one that has failed high.
         let moves = !self.manner.deterministic;
         for (&unit, lease) in &mut self.leases {
             let fits = |want: &&Want| want.depth == lease.depth && (moves || want.window == lease.window);
-            match wanted.get(&lease.node).filter(fits) {
+            match wanted(lease.node).filter(fits) {
                 None => adjustments.push((unit, Adjustment::Cancel)),
                 Some(want) => {
                     lease.class = want.class;
@@ -551,7 +573,6 @@ impl Plan {
                 }
             }
         }
-        let mut seen = std::collections::BTreeSet::new();
         let (tree, leases) = (&self.tree, &self.leases);
         let held = |want: &Want| {
             tree.get(want.node)
@@ -560,9 +581,25 @@ impl Plan {
                 .filter_map(|unit| leases.get(unit))
                 .any(|lease| lease.depth == want.depth && lease.window == want.window)
         };
-        self.ready.retain(|want| seen.insert(want.node) && !held(want));
+        self.ready.retain(|want| !held(want));
         self.ready.sort_by_key(|want| want.class);
         adjustments
+    }
+
+    /// Tells each node that is wanted its place. A node may be named by more than one question; the first counts.
+    fn number_wants(&mut self) {
+        self.looks += 1;
+        let (tree, looks) = (&mut self.tree, self.looks);
+        let mut place = 0;
+        self.ready.retain(|want| {
+            let node = tree.get_mut(want.node);
+            let first = node.wanted.0 != looks;
+            if first {
+                node.wanted = (looks, place);
+                place += 1;
+            }
+            first
+        });
     }
 
     /// Whether there is a unit of one of these classes.
@@ -640,6 +677,7 @@ impl Plan {
             if self.tree.get(at).children.is_empty() {
                 self.tree.split(at, depth);
             }
+            self.tree.touch(at);
             self.tree.get_mut(at).must_split = true;
             for &(mv, score, bound) in &level.done {
                 if let Some(child) = self.tree.child_by(at, mv) {

@@ -15,6 +15,7 @@ use corridor_shared::score::{Bound, INFINITE, MAX_CM, Score};
 use corridor_shared::search::{PruneMode, SplitMove, Window, depth_without_move, split_moves};
 
 use super::walk::Prefix;
+use super::wants::Look;
 use crate::limits::MAX_TREE_NODES;
 
 /// Depths of a node about which knowledge is kept.
@@ -153,6 +154,12 @@ pub(super) struct Node {
     pub(super) must_split: bool,
     /// The leading children that are decided.
     pub(super) prefix: Option<Prefix>,
+    /// What the last look at it has said, if nothing has changed since.
+    pub(super) look: Option<Box<Look>>,
+    /// Another node of the same position.
+    twin: Option<NodeId>,
+    /// The look that last named it as wanted, and its place there.
+    pub(super) wanted: (u64, u32),
     /// The iteration that last walked through it as a split node.
     pub(super) walked: u8,
     /// The depth that is wanted now, and what was spent on it so far.
@@ -186,6 +193,9 @@ impl Node {
             path_dependent: false,
             must_split: false,
             prefix: None,
+            look: None,
+            twin: None,
+            wanted: (0, 0),
             walked: 0,
             wanted_depth: -1,
             nodes: 0,
@@ -294,6 +304,10 @@ pub(super) struct Tree {
     most: usize,
     /// What is known about positions, whatever the path.
     table: HashMap<u64, SharedEntry>,
+    /// By position the last node that was made of it.
+    twins: HashMap<u64, NodeId>,
+    /// How often a node has learned something from another one of its position.
+    stirred: u64,
 }
 
 /// A root-relative score as of the node itself, where a win is as many plies nearer as the node is from the root.
@@ -323,6 +337,8 @@ impl Tree {
             prune,
             most: MAX_TREE_NODES,
             table: HashMap::new(),
+            twins: HashMap::new(),
+            stirred: 0,
         }
     }
 
@@ -356,6 +372,7 @@ impl Tree {
 
     /// The opposite of [`Self::split`]: it is searched whole again.
     pub(super) fn join(&mut self, id: NodeId) {
+        self.touch(id);
         let node = self.get_mut(id);
         node.split_for = None;
         node.must_split = false;
@@ -364,10 +381,37 @@ impl Tree {
     /// A new node below another. The move is legal there.
     pub(super) fn add(&mut self, parent: NodeId, mv: Move) -> NodeId {
         let above = self.get(parent);
-        let node = Node::new(Some(parent), mv, above.ply.saturating_add(1), above.position.after(mv));
+        let mut node = Node::new(Some(parent), mv, above.ply.saturating_add(1), above.position.after(mv));
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        node.twin = self.twins.insert(shared_key(&node.position, self.prune), id);
         self.nodes.push(node);
         id
+    }
+
+    /// See the field.
+    pub(super) const fn stirred(&self) -> u64 {
+        self.stirred
+    }
+
+    /// Something has changed at a node: nobody above it has seen that yet.
+    pub(super) fn touch(&mut self, id: NodeId) {
+        let mut at = Some(id);
+        while let Some(id) = at {
+            let node = self.get_mut(id);
+            node.look = None;
+            at = node.parent;
+        }
+    }
+
+    fn touch_twins(&mut self, id: NodeId, key: u64) {
+        let mut at = self.twins.get(&key).copied();
+        while let Some(twin) = at {
+            at = self.get(twin).twin;
+            if twin != id {
+                self.stirred += 1;
+                self.touch(twin);
+            }
+        }
     }
 
     /// Moves from the root to a node.
@@ -428,6 +472,11 @@ impl Tree {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn forget_looks(&mut self) {
+        self.nodes.iter_mut().for_each(|node| node.look = None);
+    }
+
     /// How many leases the nodes know; each is counted by the node and all above it.
     #[cfg(test)]
     pub(super) fn leased(&self) -> usize {
@@ -448,6 +497,7 @@ impl Tree {
         while let Some(id) = at {
             let node = self.get_mut(id);
             node.active = node.active.saturating_add_signed(change);
+            node.look = None;
             at = node.parent;
         }
     }
@@ -534,6 +584,7 @@ impl Tree {
         line: Option<Vec<Move>>,
         path_dependent: bool,
     ) {
+        self.touch(id);
         let node = self.get_mut(id);
         node.path_dependent = path_dependent;
         node.learn(depth, Bounds::of(score, bound));
@@ -563,9 +614,10 @@ impl Tree {
         if self.table.len() >= self.most {
             self.table.clear();
         }
-        let place = self.table.entry(entry.key).or_insert(entry);
-        if entry.rank() > place.rank() {
-            *place = entry;
+        let is_news = self.table.get(&entry.key).is_none_or(|known| entry.rank() > known.rank());
+        if is_news {
+            self.table.insert(entry.key, entry);
+            self.touch_twins(id, entry.key);
         }
         Some(entry)
     }
@@ -589,6 +641,16 @@ impl Tree {
             node.know(known, Bounds::of(score, Bound::Upper));
         } else if score >= window.beta && entry.bound != Bound::Upper {
             node.know(known, Bounds::of(score, Bound::Lower));
+        }
+    }
+
+    /// Finds the nodes of the same positions again.
+    fn pair(&mut self) {
+        self.twins.clear();
+        for index in 1..self.nodes.len() {
+            let key = shared_key(&self.nodes[index].position, self.prune);
+            let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
+            self.nodes[index].twin = self.twins.insert(key, id);
         }
     }
 
@@ -616,6 +678,7 @@ impl Tree {
         for node in &mut nodes {
             node.parent = node.parent.and_then(to);
             node.prefix = None;
+            node.look = None;
             if !keep(node) {
                 node.children.clear();
                 node.split_for = None;
@@ -625,6 +688,7 @@ impl Tree {
             }
         }
         self.nodes = nodes;
+        self.pair();
         Some(moved)
     }
 }

@@ -9,6 +9,7 @@ use corridor_shared::score::{INFINITE, MAX_CM, Score, win_in};
 use corridor_shared::search::{Window, late_move_reduction};
 
 use super::tree::{Bounds, NodeId, Tree};
+use super::wants::{Look, Want, Wants};
 
 /// Searches shallower than this are not split.
 pub(super) const MIN_SPLIT_DEPTH: i32 = 5;
@@ -27,7 +28,7 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    const COUNT: usize = 3;
+    pub(super) const COUNT: usize = 3;
 }
 
 /// What a node is expected to be.
@@ -39,18 +40,6 @@ pub(super) enum Kind {
     Cut,
     /// No move should help.
     All,
-}
-
-/// A unit that would decide something.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Want {
-    pub(super) node: NodeId,
-    pub(super) depth: i32,
-    /// From the side to move at the node.
-    pub(super) window: Window,
-    pub(super) class: Class,
-    /// Positions that it will probably take.
-    pub(super) estimate: u64,
 }
 
 /// How the tree is cut into units.
@@ -73,43 +62,10 @@ pub(super) struct Walk<'t> {
     pub(super) tree: &'t mut Tree,
     pub(super) cut: Cut,
     pub(super) wants: Wants,
+    /// Not everything was named that could be.
+    pub(super) limited: bool,
     /// What was concluded about split nodes, for others to share.
     pub(super) learned: Vec<SharedEntry>,
-}
-
-/// The units that would decide something, in the order in which they were named.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Wants {
-    pub(super) list: Vec<Want>,
-    /// How many free ones there are of each class.
-    free: [usize; Class::COUNT],
-}
-
-impl Wants {
-    fn push(&mut self, want: Want, free: bool) {
-        self.free[want.class as usize] += usize::from(free);
-        self.list.push(want);
-    }
-
-    /// Drops what was named after a mark.
-    fn reset(&mut self, mark: &Mark) {
-        self.list.truncate(mark.len);
-        self.free = mark.free;
-    }
-
-    const fn mark(&self) -> Mark {
-        Mark { len: self.list.len(), free: self.free }
-    }
-
-    /// Free units that come before those of a worse class than this.
-    fn free_up_to(&self, class: Class) -> usize {
-        self.free[..=class as usize].iter().sum()
-    }
-}
-
-struct Mark {
-    len: usize,
-    free: [usize; Class::COUNT],
 }
 
 /// What is asked of a node.
@@ -137,6 +93,10 @@ impl Walk<'_> {
         if node.position.winner().is_some() {
             return Bounds::exact(-win_in(node.ply.into()));
         }
+        if let Some(bounds) = node.look.as_ref().and_then(|it| it.repeat(request, self.cut, &mut self.wants))
+        {
+            return bounds;
+        }
         let known = node.bounds(depth);
         if node.settles(known, depth, window) {
             return known;
@@ -149,19 +109,34 @@ impl Walk<'_> {
             }
         }
         self.tree.get_mut(id).want(depth);
+        let (mark, stirred) = (self.wants.mark(), self.tree.stirred());
+        let limited = std::mem::take(&mut self.limited);
+        let (bounds, open) = self.look_at(id, request);
+        // What was concluded on the way may have changed something that was looked at before.
+        if open && !self.cut.deterministic && self.tree.stirred() == stirred {
+            let look = Look::new(request, self.cut, !self.limited, bounds, &self.wants, &mark);
+            self.tree.get_mut(id).look = Some(Box::new(look));
+        }
+        self.limited |= limited;
+        bounds
+    }
+
+    /// Looks at an undecided node. Returns what is known, and whether it is still undecided.
+    fn look_at(&mut self, id: NodeId, request: Request) -> (Bounds, bool) {
+        let depth = request.depth;
         let estimate = self.tree.get(id).estimate(depth).unwrap_or(request.estimate);
         if self.splits(id, depth, estimate) {
             self.tree.split(id, depth);
             self.tree.get_mut(id).walked = self.cut.iteration;
             let request = Request { estimate, ..request };
             return if self.cut.deterministic {
-                self.visit_in_order(id, request)
+                (self.visit_in_order(id, request), true)
             } else {
                 self.visit_split(id, request)
             };
         }
         self.want(id, Request { estimate, ..request });
-        self.unlined(id, depth)
+        (self.unlined(id, depth), true)
     }
 
     /// What is known about a node that is searched nevertheless: a score whose line is not known is to be searched once more.
@@ -195,7 +170,7 @@ impl Walk<'_> {
         hands == [0, 0] || self.tree.repeats(id)
     }
 
-    fn visit_split(&mut self, id: NodeId, request: Request) -> Bounds {
+    fn visit_split(&mut self, id: NodeId, request: Request) -> (Bounds, bool) {
         let depth = request.depth;
         let mark = self.wants.mark();
         let (mut index, mut siblings) = match self.tree.get(id).prefix {
@@ -209,7 +184,7 @@ impl Walk<'_> {
                     self.wants.reset(&mark);
                     self.tree.join(id);
                     self.want(id, request);
-                    return self.unlined(id, depth);
+                    return (self.unlined(id, depth), true);
                 }
                 let Some(next) = self.visit_child(id, index, request, &mut siblings) else { break };
                 index = next;
@@ -232,7 +207,7 @@ impl Walk<'_> {
             bounds.high = INFINITE;
         } else if siblings.open {
             bounds.high = INFINITE;
-            return bounds;
+            return (bounds, true);
         }
         if let Some(best) = siblings.best.filter(|_| siblings.best_low > request.window.alpha) {
             let exact = Some(bounds.low)
@@ -244,7 +219,7 @@ impl Walk<'_> {
         node.path_dependent = tainted;
         node.learn(depth, bounds);
         self.learned.extend(self.tree.remember(id, depth));
-        self.tree.get(id).bounds(depth)
+        (self.tree.get(id).bounds(depth), false)
     }
 
     /// As `visit_split`, in an order that no schedule changes: the eldest, then all siblings against its score, then those
@@ -356,6 +331,7 @@ impl Walk<'_> {
         let (alpha, class) = siblings.next(request, self.cut)?;
         if !self.cut.deterministic && self.wants.free_up_to(class) >= self.cut.enough {
             // More need not be named, but what is leased must.
+            self.limited = true;
             let held = self.tree.next_held(parent, index);
             if held != Some(index) {
                 siblings.open = true;
