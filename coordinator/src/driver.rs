@@ -3,12 +3,13 @@
 //!
 //! With a store, what is told about a job waits until what it rests on is durable (see `keeper.rs`).
 //!
-//! It hands events to watchers a few at a time and lets everybody else in between: no heartbeat waits for a thousand of them.
+//! It hands events to watchers a few at a time and lets everybody else in between: no heartbeat waits for a thousand of them
+//! (see `deliveries.rs`).
 //! It never waits for anybody. A worker whose outbox is full counts as lost; a watcher whose backlog is full is dropped
 //! with a reason. So nothing that a peer does, or fails to do, delays anybody else.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ use crate::cache::SharedCache;
 use crate::cluster::{
     Answer, Cluster, Command, Config, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays,
 };
+use crate::deliveries::{Deliveries, Parcel};
 use crate::keeper::{Keeper, Turn};
 use crate::limits::{FLUSH_TIME, MAILBOX, MAX_SEEDS, STANDING_INTERVAL, WATCHER_BACKLOG, WORKER_OUTBOX};
 use crate::store::Kept;
@@ -37,8 +39,6 @@ const BATCH: usize = 256;
 
 /// Watchers that are served before everybody else has a turn.
 const SERVED: usize = 64;
-/// Deliveries that may wait for such turns; what is more is served at once.
-const DELIVERIES: usize = 4_096;
 
 /// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,15 +63,26 @@ enum Message {
 }
 
 struct WatcherSink {
-    batches: mpsc::Sender<Vec<Arc<EventRecord>>>,
+    batches: mpsc::Sender<Batch>,
     dropped: Arc<OnceLock<Dropped>>,
+    /// Events that it has not taken yet; what it came too late for does not count.
+    unread: Arc<AtomicUsize>,
+    /// It has what it came too late for.
+    begun: bool,
+}
+
+/// Events that travel together, and how many of them count as a watcher's backlog.
+struct Batch {
+    records: Vec<Arc<EventRecord>>,
+    counted: usize,
 }
 
 /// A stream of a job's events.
 #[derive(Debug)]
 pub struct EventStream {
-    batches: mpsc::Receiver<Vec<Arc<EventRecord>>>,
+    batches: mpsc::Receiver<Batch>,
     dropped: Arc<OnceLock<Dropped>>,
+    unread: Arc<AtomicUsize>,
 }
 
 impl EventStream {
@@ -81,7 +92,10 @@ impl EventStream {
     /// The watcher was too slow, or the coordinator shut down.
     pub async fn next(&mut self) -> Result<Option<Vec<Arc<EventRecord>>>, Dropped> {
         match self.batches.recv().await {
-            Some(batch) => Ok(Some(batch)),
+            Some(batch) => {
+                self.unread.fetch_sub(batch.counted, Ordering::Relaxed);
+                Ok(Some(batch.records))
+            }
             None => self.dropped.get().map_or(Ok(None), |dropped| Err(dropped.clone())),
         }
     }
@@ -151,10 +165,11 @@ impl Handle {
     async fn new_watcher(&self) -> Result<(WatcherId, EventStream), AskError> {
         let watcher = WatcherId(self.last_watcher.fetch_add(1, Ordering::Relaxed) + 1);
         let (batches, received) = mpsc::channel(WATCHER_BACKLOG);
-        let dropped = Arc::new(OnceLock::new());
-        let sink = WatcherSink { batches, dropped: Arc::clone(&dropped) };
+        let (dropped, unread) = (Arc::new(OnceLock::new()), Arc::new(AtomicUsize::new(0)));
+        let sink =
+            WatcherSink { batches, dropped: Arc::clone(&dropped), unread: Arc::clone(&unread), begun: false };
         self.send(Message::Watcher { watcher, sink }).await?;
-        Ok((watcher, EventStream { batches: received, dropped }))
+        Ok((watcher, EventStream { batches: received, dropped, unread }))
     }
 
     /// Registers a worker. Its commands come through the receiver, which ends when the session must.
@@ -199,7 +214,7 @@ pub fn new(config: Config) -> (Driver, Handle) {
         effects: Vec::new(),
         unsettled: false,
         issued_before: 0,
-        deliveries: VecDeque::new(),
+        deliveries: Deliveries::new(Instant::now()),
         keeper: None,
         cache: Arc::clone(&cache),
     };
@@ -225,8 +240,7 @@ pub struct Driver {
     /// Something was taken from which no conclusions are drawn yet, and the number of the last entry before that.
     unsettled: bool,
     issued_before: u64,
-    /// What watchers are to be told, in order.
-    deliveries: VecDeque<Effect>,
+    deliveries: Deliveries,
     keeper: Option<Keeper>,
     cache: Arc<SharedCache>,
 }
@@ -249,15 +263,18 @@ impl Driver {
         standing.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut batch = Vec::with_capacity(BATCH);
         loop {
-            self.serve(SERVED.max(self.deliveries.len().saturating_sub(DELIVERIES)));
+            self.serve(SERVED);
             if let Some(keeper) = &mut self.keeper {
                 keeper.flush();
             }
             let wake = self.cluster.next_wake().map(|at| self.started + at);
-            let due = async {
-                match wake {
-                    Some(at) => tokio::time::sleep_until(at).await,
-                    None => std::future::pending().await,
+            let due = until(wake);
+            let next_delivery = self.deliveries.next_due();
+            let told = async {
+                match next_delivery {
+                    // The others' turn.
+                    Some(at) if at <= Instant::now() => tokio::task::yield_now().await,
+                    later => until(later).await,
                 }
             };
             tokio::select! {
@@ -273,13 +290,14 @@ impl Driver {
                 }
                 news = news(&mut self.keeper) => self.hear(news),
                 () = due => self.step(Event::Tick),
-                // The others' turn.
-                () = tokio::task::yield_now(), if !self.deliveries.is_empty() => {}
+                () = told => {}
                 _ = sweep.tick() => self.sweep(),
                 _ = standing.tick() => self.keep_standings(),
             }
         }
-        self.serve(usize::MAX);
+        for (watcher, parcel) in self.deliveries.take_all() {
+            self.hand_over(watcher, parcel);
+        }
         self.flush().await;
         for sink in self.watchers.values() {
             let reason = "the coordinator is shutting down; watch the job again later".to_owned();
@@ -453,43 +471,34 @@ impl Driver {
                 self.cache.dismiss(worker);
                 None
             }
-            Effect::Deliver { .. } | Effect::Finish { .. } => {
-                self.deliveries.push_back(effect);
+            Effect::Deliver { watcher, records, .. } => {
+                self.deliveries.add(Instant::now(), watcher, records, self.watchers.len());
+                None
+            }
+            Effect::Finish { watcher, .. } => {
+                self.deliveries.finish(Instant::now(), watcher, self.watchers.len());
                 None
             }
         }
     }
 
-    /// Tells watchers what they are to be told, so many at most.
+    /// Tells watchers what they are to be told by now, so many at most.
     fn serve(&mut self, most: usize) {
+        let now = Instant::now();
         for _ in 0..most {
-            let caused = match self.deliveries.pop_front() {
-                None => return,
-                Some(Effect::Deliver { watcher, mut records, .. }) => {
-                    records.extend(self.more_for(watcher));
-                    self.deliver(watcher, records)
-                }
-                Some(Effect::Finish { watcher, .. }) => {
-                    self.watchers.remove(&watcher);
-                    None
-                }
-                Some(_) => None,
-            };
-            if let Some(event) = caused {
-                self.step(event);
-            }
+            let Some((watcher, parcel)) = self.deliveries.next(now) else { return };
+            self.hand_over(watcher, parcel);
         }
     }
 
-    /// What comes next for the same watcher: in one batch it takes up less of its backlog.
-    fn more_for(&mut self, watcher: WatcherId) -> Vec<Arc<EventRecord>> {
-        let mut more = Vec::new();
-        let is_next =
-            |effect: &mut Effect| matches!(effect, Effect::Deliver { watcher: of, .. } if *of == watcher);
-        while let Some(Effect::Deliver { mut records, .. }) = self.deliveries.pop_front_if(is_next) {
-            more.append(&mut records);
+    fn hand_over(&mut self, watcher: WatcherId, parcel: Parcel) {
+        let caused = if parcel.records.is_empty() { None } else { self.deliver(watcher, parcel.records) };
+        if parcel.last {
+            self.watchers.remove(&watcher);
         }
-        more
+        if let Some(event) = caused {
+            self.step(event);
+        }
     }
 
     fn send(&mut self, worker: WorkerId, mut command: Command) -> Option<Event> {
@@ -511,8 +520,16 @@ impl Driver {
     }
 
     fn deliver(&mut self, watcher: WatcherId, records: Vec<Arc<EventRecord>>) -> Option<Event> {
-        let sink = self.watchers.get(&watcher)?;
-        let fault = sink.batches.try_send(records).err()?;
+        let sink = self.watchers.get_mut(&watcher)?;
+        let counted = if std::mem::replace(&mut sink.begun, true) { records.len() } else { 0 };
+        let before = sink.unread.fetch_add(counted, Ordering::Relaxed);
+        let is_full = before > 0 && before + counted > WATCHER_BACKLOG;
+        let batch = Batch { records, counted };
+        let fault = if is_full {
+            mpsc::error::TrySendError::Full(batch)
+        } else {
+            sink.batches.try_send(batch).err()?
+        };
         if matches!(fault, mpsc::error::TrySendError::Full(_)) {
             let reason = format!("too slow: watcher_backlog {WATCHER_BACKLOG} is full");
             warn!(watcher = watcher.0, %reason, "watcher dropped");
@@ -540,6 +557,13 @@ impl Driver {
             let reason = "its session has ended".to_owned();
             self.step(Event::Worker { worker, says: WorkerSays::Broken { reason } });
         }
+    }
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -26,8 +26,14 @@ pub const MAX_EVENTS_PER_JOB: usize = 65_536;
 /// Watchers of all jobs together (`max_watchers`).
 pub const MAX_WATCHERS: usize = 4_096;
 
-/// Batches of events that wait for a slow watcher before it is dropped (`watcher_backlog`).
+/// Events that wait for a slow watcher before it is dropped (`watcher_backlog`).
 pub const WATCHER_BACKLOG: usize = 1_024;
+
+/// So many watchers of all jobs together are told everything at once (`watchers_at_once`).
+pub const WATCHERS_AT_ONCE: usize = 32;
+
+/// More of them are told what is new at intervals, which grow with their number up to this (`watcher_interval`).
+pub const WATCHER_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Messages that wait for the driver (`mailbox`); senders wait when it is full.
 pub const MAILBOX: usize = 4_096;
@@ -98,9 +104,10 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(8);
 pub const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Nodes of one job's master tree (`max_tree_nodes`); a full tree splits no further.
-pub const MAX_TREE_NODES: usize = 100_000;
+pub const MAX_TREE_NODES: usize = 50_000;
 
-/// Nodes of all jobs' master trees together (`max_all_tree_nodes`), shared alike: some 120 MB.
+/// Nodes of all jobs' master trees together (`max_all_tree_nodes`), some 80 MB.
+/// Each job gets what the others leave, and a fair share in any case.
 pub const MAX_ALL_TREE_NODES: usize = 2 * MAX_TREE_NODES;
 
 /// Entries of the shared cache, unless told otherwise (`max_cache_entries`): with their map 45 MB.

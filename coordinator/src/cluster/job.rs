@@ -32,6 +32,8 @@ pub(crate) struct Job {
     pub(crate) spec: JobSpec,
     pub(crate) state: JobState,
     pub(crate) plan: Plan,
+    /// Nodes of its tree when it was last looked at.
+    pub(crate) tree_nodes: usize,
     /// Positions visited by units that have ended.
     pub(crate) nodes: u64,
     pub(crate) watchers: BTreeSet<WatcherId>,
@@ -73,6 +75,7 @@ impl Job {
             id,
             state: JobState::Queued,
             plan: Plan::new(spec.position, moves.kept.iter().map(root_move), manner(&spec)),
+            tree_nodes: 0,
             nodes: 0,
             watchers: BTreeSet::new(),
             paused: false,

@@ -73,6 +73,8 @@ pub struct Config {
     pub root_only: bool,
     /// The most entries of the shared cache.
     pub cache_entries: usize,
+    /// Nodes of all jobs' master trees together.
+    pub tree_nodes: usize,
 }
 
 impl Default for Config {
@@ -83,6 +85,7 @@ impl Default for Config {
             unit_deaths: limits::UNIT_DEATHS,
             root_only: false,
             cache_entries: limits::MAX_CACHE_ENTRIES,
+            tree_nodes: limits::MAX_ALL_TREE_NODES,
         }
     }
 }
@@ -105,6 +108,8 @@ pub struct Cluster {
     last_job: u64,
     last_unit: u64,
     /// Why the store cannot be written, if that is so.
+    /// Nodes of the master trees of all open jobs, as of their last look.
+    tree_nodes: usize,
     store_fault: Option<String>,
 }
 
@@ -124,6 +129,7 @@ impl Cluster {
             stale: BTreeMap::new(),
             last_job: 0,
             last_unit: 0,
+            tree_nodes: 0,
             store_fault: None,
         }
     }
@@ -534,8 +540,13 @@ impl Cluster {
                 return self.end_job(now, id, failure("resource_exhausted", text), effects);
             }
             let enough = 2 * slots + ENOUGH_UNITS;
-            job.plan.limit_tree(limits::MAX_ALL_TREE_NODES / self.open.len().max(1));
+            // As many as are left, and a fair share in any case.
+            let others = self.tree_nodes - job.tree_nodes;
+            let share = self.config.tree_nodes / self.open.len().max(1);
+            job.plan.limit_tree(self.config.tree_nodes.saturating_sub(others).max(share));
             let news = job.plan.refresh(split_above, speculate, enough);
+            job.tree_nodes = job.plan.tree_nodes();
+            self.tree_nodes = others + job.tree_nodes;
             self.tell(now, id, reporter, news, effects);
             if !self.conclude(now, id, effects) {
                 break;
@@ -714,6 +725,7 @@ impl Cluster {
         for watcher in &job.watchers {
             self.watchers.remove(watcher);
         }
+        self.tree_nodes -= std::mem::take(&mut job.tree_nodes);
         job.end(end, now, effects);
         self.open.remove(&(Reverse(job.spec.priority), id));
         self.ended.insert((now, id));

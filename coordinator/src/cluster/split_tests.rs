@@ -103,7 +103,12 @@ struct Lab {
 
 impl Lab {
     fn new(spec: JobSpec) -> Self {
-        let config = Config { smallest_unit: Duration::ZERO, ..Config::default() };
+        Self::with_tree(spec, Config::default().tree_nodes)
+    }
+
+    /// With room for so many nodes.
+    fn with_tree(spec: JobSpec, tree_nodes: usize) -> Self {
+        let config = Config { smallest_unit: Duration::ZERO, tree_nodes, ..Config::default() };
         let mut lab = Self {
             cluster: Cluster::new(config),
             now: Duration::ZERO,
@@ -301,13 +306,15 @@ proptest! {
         prop_assert!(lab.deepest_path >= 3, "the principal variation is split");
     }
 
-    /// With everything split as finely as it goes the job ends at its depth, with lines that can be played.
+    /// With everything split as finely as it goes, and room for a large tree or for next to none, the job ends at its depth,
+    /// with lines that can be played.
     #[test]
     fn fine_splitting_survives_any_schedule(
         events in prop::collection::vec((0..12_u8, 0..1_000_usize), 0..400),
         workers in 2..7_usize,
+        room in prop_oneof![Just(Config::default().tree_nodes), 1..2_000_usize],
     ) {
-        let mut lab = Lab::new(spec(8, false));
+        let mut lab = Lab::with_tree(spec(8, false), room);
         for _ in 0..workers {
             lab.join();
         }

@@ -20,6 +20,8 @@ use crate::limits::MAX_TREE_NODES;
 
 /// Depths of a node about which knowledge is kept.
 const KNOWN_DEPTHS: usize = 3;
+/// So many results may outlive the nodes that they were found for.
+const TABLE_ROOM: usize = 1_024;
 /// Nodes that a split one will probably need.
 const SPLIT_ROOM: usize = 64;
 /// Work grows by about so much with each ply.
@@ -347,6 +349,11 @@ impl Tree {
         self.most = most.min(MAX_TREE_NODES);
     }
 
+    /// How many nodes it has.
+    pub(super) const fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// How many nodes it may have.
     pub(super) const fn most(&self) -> usize {
         self.most
@@ -611,8 +618,9 @@ impl Tree {
             depth: u8::try_from(depth.max(0)).unwrap_or(u8::MAX),
             mv: folded(&node.position, node.best()),
         };
-        if self.table.len() >= self.most {
-            self.table.clear();
+        if self.table.len() > self.nodes.len() + TABLE_ROOM {
+            let twins = &self.twins;
+            self.table.retain(|key, _| twins.contains_key(key));
         }
         let is_news = self.table.get(&entry.key).is_none_or(|known| entry.rank() > known.rank());
         if is_news {
