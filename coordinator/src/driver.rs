@@ -617,6 +617,7 @@ mod tests {
     use corridor_shared::score::{Bound, WhiteScore};
 
     use super::*;
+    use crate::limits::WATCHERS_AT_ONCE;
 
     fn spec(depth: u8) -> JobSpec {
         let spec = JobSpec::new(corridor_shared::Position::start()).to_depth(depth);
@@ -695,6 +696,34 @@ mod tests {
         // It may come back with its cursor.
         let mut again = handle.watch(job, 5).await.expect("a stream");
         assert_eq!(again.next().await.expect("events").map(|batch| batch[0].seq), Some(6));
+    }
+
+    #[tokio::test]
+    async fn many_watchers_see_everything_once_in_order_and_the_end() {
+        let (handle, _stop) = running();
+        let job = match handle.ask(Question::Submit { spec: Box::new(spec(12)), watcher: None }).await {
+            Ok(Answer::Job(job)) => job,
+            other => panic!("{other:?}"),
+        };
+        let mut streams = Vec::new();
+        for _ in 0..4 * WATCHERS_AT_ONCE {
+            streams.push(handle.watch(job, 0).await.expect("a stream"));
+        }
+        let (worker, commands) = register(&handle).await;
+        drop(tokio::spawn(work(handle.clone(), worker, commands)));
+        let watch = async |mut stream: EventStream| {
+            let mut seen = Vec::new();
+            while let Some(batch) = stream.next().await.expect("never dropped") {
+                seen.extend(batch);
+            }
+            seen
+        };
+        let seen = futures_util::future::join_all(streams.into_iter().map(watch)).await;
+        let last = seen[0].last().expect("events").clone();
+        assert!(matches!(last.event, JobEvent::Done(_)));
+        for seen in seen {
+            assert!(seen.iter().map(|record| record.seq).eq(1..=last.seq), "a gap or a repeat");
+        }
     }
 
     #[tokio::test]

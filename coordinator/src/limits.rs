@@ -104,9 +104,9 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(8);
 pub const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Nodes of one job's master tree (`max_tree_nodes`); a full tree splits no further.
-pub const MAX_TREE_NODES: usize = 50_000;
+pub const MAX_TREE_NODES: usize = 40_000;
 
-/// Nodes of all jobs' master trees together (`max_all_tree_nodes`), some 80 MB.
+/// Nodes of all jobs' master trees together (`max_all_tree_nodes`), some 60 MB.
 /// Each job gets what the others leave, and a fair share in any case.
 pub const MAX_ALL_TREE_NODES: usize = 2 * MAX_TREE_NODES;
 

@@ -457,6 +457,28 @@ mod tests {
     }
 
     #[test]
+    fn only_refutations_may_wait() {
+        let report = |bound, completed| UnitReport {
+            score: Some((WhiteScore::Cm(3), bound)),
+            completed,
+            ..unfinished(&unit(1, 2))
+        };
+        // A side that finds a score at or above its window refutes the move that led there; Black's is low for White.
+        assert!(may_wait(&report(Bound::Lower, true), Color::White));
+        assert!(may_wait(&report(Bound::Upper, true), Color::Black));
+        for (bound, turn) in [
+            (Bound::Upper, Color::White),
+            (Bound::Lower, Color::Black),
+            (Bound::Exact, Color::White),
+            (Bound::Exact, Color::Black),
+        ] {
+            assert!(!may_wait(&report(bound, true), turn));
+        }
+        assert!(!may_wait(&report(Bound::Lower, false), Color::White));
+        assert!(!may_wait(&unfinished(&unit(1, 2)), Color::White));
+    }
+
+    #[test]
     fn a_panic_fails_its_unit_and_the_thread_goes_on() {
         let (sender, mut outcomes) = mpsc::channel(8);
         let odd_ones_panic: SearchUnit = |searchers, task, outbox| {

@@ -185,3 +185,48 @@ async fn a_unit_that_is_lost_or_cancelled_is_stopped_without_a_result() {
     stop.cancel();
     tokio::time::timeout(LONG, task).await.expect("in time").expect("an orderly end");
 }
+
+#[tokio::test(start_paused = true)]
+async fn results_wait_for_others_for_so_long_and_no_longer() {
+    let (sender, _outcomes) = mpsc::channel(1);
+    let table = Arc::new(TranspositionTable::new(1 << 20).expect("a table"));
+    let pool = Pool::start(1, table, Arc::new(Outbox::new()), &sender).expect("a thread");
+    let (says, mut said) = mpsc::channel(8);
+    let mut desk = Desk::new(&pool, says);
+    let result = |unit| v1::UnitResult { unit, ..v1::UnitResult::default() };
+    let mut sent = |desk: &Desk<'_>| match said.try_recv() {
+        Ok(v1::SessionRequest { kind: Some(Says::Results(found)) }) => {
+            assert!(desk.results.is_empty() && desk.linger.until().is_none());
+            found.results.iter().map(|result| result.unit).collect::<Vec<_>>()
+        }
+        other => {
+            assert!(other.is_err(), "{other:?}");
+            Vec::new()
+        }
+    };
+    desk.results.push(result(1));
+    desk.report(false).await.expect("a line");
+    assert!(sent(&desk).is_empty());
+    tokio::time::advance(RESULT_LINGER / 2).await;
+    desk.results.push(result(2));
+    desk.report(false).await.expect("a line");
+    assert!(sent(&desk).is_empty(), "the first has waited for half of the time");
+    let until = desk.linger.until().expect("they wait");
+    assert_eq!(until - Instant::now(), RESULT_LINGER / 2);
+    desk.linger().await;
+    desk.report(false).await.expect("a line");
+    assert_eq!(sent(&desk), [1, 2]);
+    // What matters takes with it what waits; so does a heartbeat, and a full message waits for nothing.
+    desk.results.extend([result(3), result(4)]);
+    desk.report(false).await.expect("a line");
+    desk.report(true).await.expect("a line");
+    assert_eq!(sent(&desk), [3, 4]);
+    desk.results.push(result(5));
+    desk.report(false).await.expect("a line");
+    desk.heartbeat().await.expect("a line");
+    assert_eq!(sent(&desk), [5]);
+    assert!(matches!(said.try_recv(), Ok(v1::SessionRequest { kind: Some(Says::Heartbeat(_)) })));
+    desk.results.extend((0..MAX_RESULTS).map(|_| result(6)));
+    desk.report(false).await.expect("a line");
+    assert!(matches!(said.try_recv(), Ok(v1::SessionRequest { kind: Some(Says::Results(_)) })));
+}

@@ -54,11 +54,11 @@ pub(crate) struct Arguments {
     rtt: Duration,
 
     /// What a message costs the coordinator
-    #[arg(long, value_name = "T", default_value = "20us", value_parser = units::duration)]
+    #[arg(long, value_name = "T", default_value = "10us", value_parser = units::duration)]
     message_cost: Duration,
 
     /// What each unit in a message costs it
-    #[arg(long, value_name = "T", default_value = "10us", value_parser = units::duration)]
+    #[arg(long, value_name = "T", default_value = "20us", value_parser = units::duration)]
     unit_cost: Duration,
 
     /// Positions that a worker visits in a second

@@ -458,7 +458,11 @@ impl Cluster {
                     nodes: report.nodes,
                     path_dependent: report.path_dependent,
                 };
-                job.plan.record(report.unit, result);
+                let twins = job.plan.record(report.unit, result);
+                if job.spec.deterministic {
+                    // Whether their results come before the next look depends on the schedule.
+                    twins.into_iter().for_each(|unit| self.cancel(now, lease.unit.job, unit, effects));
+                }
             }
             None if lease.shedding => {
                 let Some(job) = self.jobs.get_mut(&lease.unit.job) else { return };
@@ -652,24 +656,27 @@ impl Cluster {
         for (unit, adjustment) in job.plan.adjust() {
             let Some(lease) = self.fleet.lease(unit) else { continue };
             match adjustment {
-                Adjustment::Cancel => {
-                    let Some(lease) = self.fleet.end(unit, now) else { continue };
-                    let command = Command::Cancel { unit, attempt: lease.unit.attempt };
-                    effects.push(Effect::Send { worker: lease.worker, command });
-                    self.failures.remove(&unit);
-                    if let Some(job) = self.jobs.get_mut(&id) {
-                        // Which of two equal units is the later one depends on the schedule.
-                        let nodes = if job.spec.deterministic { 0 } else { lease.nodes };
-                        job.nodes += nodes;
-                        job.plan.drop_lease(unit, nodes);
-                    }
-                }
+                Adjustment::Cancel => self.cancel(now, id, unit, effects),
                 Adjustment::Window(window) => {
                     let window = merge::window_at_end(window, lease.unit.turn(), lease.unit.path.len());
                     let command = Command::Window { unit, attempt: lease.unit.attempt, window };
                     effects.push(Effect::Send { worker: lease.worker, command });
                 }
             }
+        }
+    }
+
+    /// Ends the lease of a unit that is of no use any more.
+    fn cancel(&mut self, now: Duration, id: JobId, unit: UnitId, effects: &mut Vec<Effect>) {
+        let Some(lease) = self.fleet.end(unit, now) else { return };
+        let command = Command::Cancel { unit, attempt: lease.unit.attempt };
+        effects.push(Effect::Send { worker: lease.worker, command });
+        self.failures.remove(&unit);
+        if let Some(job) = self.jobs.get_mut(&id) {
+            // Which of two equal units is the later one depends on the schedule.
+            let nodes = if job.spec.deterministic { 0 } else { lease.nodes };
+            job.nodes += nodes;
+            job.plan.drop_lease(unit, nodes);
         }
     }
 

@@ -55,10 +55,9 @@ impl Cluster {
         self.tell_states(effects);
     }
 
-    /// Forgets the oldest of the jobs that have ended, if there are too many of them or of their events.
+    /// Forgets the oldest of the jobs that have ended, if there are too many of them or of all jobs' events.
     pub(super) fn forget_oldest(&mut self, effects: &mut Vec<Effect>) {
-        let mut events: usize =
-            self.ended.iter().filter_map(|(_, id)| self.jobs.get(id)).map(Job::events).sum();
+        let mut events: usize = self.jobs.values().map(Job::events).sum();
         while self.ended.len() > limits::RETAINED_JOBS || events > limits::RETAINED_EVENTS {
             let Some((_, oldest)) = self.ended.pop_first() else { return };
             events -= self.jobs.remove(&oldest).map_or(0, |job| job.events());

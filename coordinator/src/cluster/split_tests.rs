@@ -126,9 +126,26 @@ impl Lab {
     }
 
     fn step(&mut self, event: Event) {
+        self.take(event);
+        self.settle();
+    }
+
+    fn take(&mut self, event: Event) {
         self.now += Duration::from_micros(200);
         let mut effects = Vec::new();
-        self.cluster.step(self.now, event, &mut effects);
+        self.cluster.take(self.now, event, &mut effects);
+        self.carry_out(effects);
+    }
+
+    /// Draws the conclusions from all that was taken.
+    fn settle(&mut self) {
+        let mut effects = Vec::new();
+        self.cluster.settle(self.now, &mut effects);
+        self.carry_out(effects);
+        self.check();
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Send { worker, command } => self.told(worker, command),
@@ -146,7 +163,6 @@ impl Lab {
                 Effect::Answer { .. } | Effect::Finish { .. } | Effect::Share { .. } | Effect::Keep(_) => {}
             }
         }
-        self.check();
     }
 
     fn told(&mut self, worker: WorkerId, command: Command) {
@@ -216,6 +232,12 @@ impl Lab {
 
     /// Lets a worker search one of its units and report.
     fn work(&mut self, index: usize, pick: usize) {
+        self.report(index, pick);
+        self.settle();
+    }
+
+    /// The same, and nobody looks at it yet.
+    fn report(&mut self, index: usize, pick: usize) {
         let count = self.hands.len().max(1);
         let Some((&worker, hand)) = self.hands.iter_mut().nth(index % count) else { return };
         if hand.units.is_empty() {
@@ -226,7 +248,7 @@ impl Lab {
         let report = search(&mut hand.searcher, &unit, polls);
         self.shed += usize::from(!report.open.is_empty());
         self.old.push((worker, report.clone()));
-        self.says(worker, WorkerSays::Report(report));
+        self.take(Event::Worker { worker, says: WorkerSays::Report(report) });
     }
 
     fn finish(mut self) -> Self {
@@ -272,6 +294,7 @@ fn happen(lab: &mut Lab, what: u8, which: usize) {
             lab.now += Duration::from_millis(u64::try_from(which).expect("small"));
             lab.step(Event::Tick);
         }
+        4..7 => lab.report(which, which / 7),
         _ => lab.work(which, which / 7),
     }
 }

@@ -175,3 +175,56 @@ impl v1::fleet_server::Fleet for FleetService {
         Ok(Response::new(Box::pin(stream::iter([Ok(registered)]).chain(rest.flatten()))))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use corridor_shared::job::{JobId, Unit, WhiteWindow};
+    use corridor_shared::search::PruneMode;
+
+    use super::*;
+
+    fn grant(unit: u64) -> Command {
+        Command::Grant(Box::new(Unit {
+            job: JobId(1),
+            unit: UnitId(unit),
+            attempt: Attempt::FIRST,
+            root: corridor_shared::Position::start(),
+            path: Vec::new(),
+            depth: 3,
+            window: WhiteWindow::default(),
+            node_budget: None,
+            pv_hint: Vec::new(),
+            deterministic: false,
+            prune: PruneMode::Cat,
+            traceparent: None,
+            speculative: false,
+            seeds: Vec::new(),
+        }))
+    }
+
+    fn cancel(unit: u64) -> Command {
+        Command::Cancel { unit: UnitId(unit), attempt: Attempt::FIRST }
+    }
+
+    /// Units of each message, a cancelled one as a negative number.
+    fn sent(mut commands: Vec<Command>) -> Vec<Vec<i64>> {
+        use v1::session_response::Kind;
+        let number = |unit: u64| i64::try_from(unit).expect("small");
+        let units = |message: Result<v1::SessionResponse, Status>| match message.expect("a message").kind {
+            Some(Kind::Grant(grant)) => grant.units.iter().map(|unit| number(unit.unit)).collect(),
+            Some(Kind::Cancel(cancel)) => vec![-number(cancel.unit)],
+            other => panic!("{other:?}"),
+        };
+        encode(&mut commands).into_iter().map(units).collect()
+    }
+
+    #[test]
+    fn units_that_are_granted_together_travel_together_and_nothing_overtakes_anything() {
+        let commands =
+            vec![grant(1), grant(2), cancel(1), grant(3), cancel(4), cancel(5), grant(6), grant(7)];
+        assert_eq!(sent(commands), [vec![1, 2], vec![-1], vec![3], vec![-4], vec![-5], vec![6, 7]]);
+        let many = u64::try_from(MAX_GRANTED).expect("small") + 1;
+        let lengths: Vec<usize> = sent((1..=many).map(grant).collect()).iter().map(Vec::len).collect();
+        assert_eq!(lengths, [MAX_GRANTED, 1]);
+    }
+}

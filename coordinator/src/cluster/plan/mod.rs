@@ -700,9 +700,9 @@ impl Plan {
         }
     }
 
-    /// A unit has a result.
-    pub(crate) fn record(&mut self, unit: UnitId, result: Result) {
-        let Some(lease) = self.end(unit, result.nodes) else { return };
+    /// A unit has a result. Returns its twins, which others still have.
+    pub(crate) fn record(&mut self, unit: UnitId, result: Result) -> Vec<UnitId> {
+        let Some(lease) = self.end(unit, result.nodes) else { return Vec::new() };
         self.tree.record(
             lease.node,
             lease.depth,
@@ -711,7 +711,9 @@ impl Plan {
             Some(result.line),
             result.path_dependent,
         );
-        self.tree.get_mut(lease.node).retry = None;
+        let node = self.tree.get_mut(lease.node);
+        node.retry = None;
+        node.leases.clone()
     }
 
     /// Whether a root move has just failed high, so that it must be searched again.

@@ -20,8 +20,9 @@ use crate::limits::MAX_TREE_NODES;
 
 /// Depths of a node about which knowledge is kept.
 const KNOWN_DEPTHS: usize = 3;
-/// So many results may outlive the nodes that they were found for.
-const TABLE_ROOM: usize = 1_024;
+/// Results are kept of so many times as many positions as there may be nodes: they outlive the nodes that they were found
+/// for, which are made again in the next iteration.
+const TABLE_SHARE: usize = 3;
 /// Nodes that a split one will probably need.
 const SPLIT_ROOM: usize = 64;
 /// Work grows by about so much with each ply.
@@ -618,7 +619,7 @@ impl Tree {
             depth: u8::try_from(depth.max(0)).unwrap_or(u8::MAX),
             mv: folded(&node.position, node.best()),
         };
-        if self.table.len() > self.nodes.len() + TABLE_ROOM {
+        if self.table.len() >= TABLE_SHARE * self.most {
             let twins = &self.twins;
             self.table.retain(|key, _| twins.contains_key(key));
         }
