@@ -264,3 +264,47 @@ fn router(
         .add_service(limited!(reflection().build_v1()?))
         .add_service(limited!(reflection().build_v1alpha()?)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::net::TcpStream;
+    use std::time::Duration;
+
+    /// As many as a cluster's workers can be, and more than the runtime's own listener lets wait.
+    const WAITING: usize = 1_500;
+    /// What the system says to a process that has too many files open.
+    const TOO_MANY_FILES: i32 = 24;
+
+    /// Past the harness, which shows what a test prints only if it fails.
+    fn skip(why: &str) {
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nSKIPPED a_whole_cluster_can_connect_before_anybody_is_taken_up: {why}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_whole_cluster_can_connect_before_anybody_is_taken_up() {
+        let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").ok();
+        let allowed = allowed.and_then(|text| text.trim().parse::<usize>().ok()).unwrap_or(0);
+        if allowed < WAITING {
+            return skip(&format!("the system lets {allowed} connections wait (net.core.somaxconn)"));
+        }
+        let listener = super::listen(([127, 0, 0, 1], 0).into()).expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let mut lines = Vec::new();
+        for number in 0..WAITING {
+            match TcpStream::connect_timeout(&address, Duration::from_secs(30)) {
+                Ok(line) => lines.push(line),
+                Err(error) if error.raw_os_error() == Some(TOO_MANY_FILES) => {
+                    return skip(&format!(
+                        "{number} more files are all that this process may open (ulimit -n)"
+                    ));
+                }
+                Err(error) => panic!("connection {number}: {error}"),
+            }
+        }
+        assert_eq!(lines.len(), WAITING);
+    }
+}
