@@ -107,6 +107,7 @@ impl Cluster {
         if let Some(job) = self.jobs.get_mut(&id) {
             job.set_state(JobState::Parked, &reason, effects);
             job.parked = Some(reason);
+            job.set_clock(now);
             job.keep_standing(now, effects);
         }
     }
@@ -118,6 +119,7 @@ impl Cluster {
                 && let Some(job) = self.jobs.get_mut(&id).filter(|job| job.parked.is_some())
             {
                 job.parked = None;
+                job.set_clock(now);
                 job.keep_standing(now, effects);
                 self.stale.entry(id).or_default();
             }

@@ -50,8 +50,10 @@ pub(crate) struct Job {
     accepted_at: Duration,
     /// Time that had passed when it was accepted again by this coordinator.
     elapsed_before: Duration,
-    /// It is held since then because the store cannot be written; its clock stands still.
-    held_since: Option<Duration>,
+    /// It is held because the store cannot be written.
+    held: bool,
+    /// Its clock stands still since then, for any of the three reasons for which nothing of it runs.
+    still_since: Option<Duration>,
     ended_at: Option<Duration>,
     unwatched_since: Option<Duration>,
     log: Vec<Arc<EventRecord>>,
@@ -85,7 +87,8 @@ impl Job {
             reason: String::new(),
             accepted_at: now,
             elapsed_before: Duration::ZERO,
-            held_since: None,
+            held: false,
+            still_since: None,
             ended_at: None,
             unwatched_since: None,
             log: Vec::new(),
@@ -178,7 +181,20 @@ impl Job {
 
     /// Units of it may be granted.
     pub(crate) fn is_open(&self) -> bool {
-        !self.state.is_final() && !self.paused && self.parked.is_none() && self.held_since.is_none()
+        !self.state.is_final() && !self.stands_still()
+    }
+
+    fn stands_still(&self) -> bool {
+        self.paused || self.parked.is_some() || self.held
+    }
+
+    /// Stops its clock or lets it go on, whichever is right now.
+    pub(crate) fn set_clock(&mut self, now: Duration) {
+        if self.stands_still() {
+            self.still_since.get_or_insert(now);
+        } else if let Some(since) = self.still_since.take() {
+            self.accepted_at += now.saturating_sub(since);
+        }
     }
 
     /// The depth after which it ends.
@@ -189,7 +205,7 @@ impl Job {
 
     /// When its time is up. A limit that is shorter than the first depth takes is stretched a little.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        if self.held_since.is_some() {
+        if self.still_since.is_some() {
             return None;
         }
         let limits = &self.spec.limits;
@@ -352,7 +368,7 @@ impl Job {
     }
 
     fn elapsed(&self, now: Duration) -> Duration {
-        let until = self.ended_at.or(self.held_since).unwrap_or(now);
+        let until = self.still_since.or(self.ended_at).unwrap_or(now);
         until.saturating_sub(self.accepted_at).saturating_add(self.elapsed_before)
     }
 
@@ -383,10 +399,10 @@ impl Job {
         }
     }
 
-    /// Nothing of it can be kept for now: it must not run, and its clock stands still.
+    /// Nothing of it can be kept for now: it must not run.
     pub(crate) fn hold(&mut self, now: Duration, reason: &str, effects: &mut Vec<Effect>) {
-        if self.held_since.is_none() {
-            self.held_since = Some(now);
+        if !std::mem::replace(&mut self.held, true) {
+            self.set_clock(now);
             // Also after a client's pause: why nothing runs is another reason now.
             self.told = None;
             self.set_state(JobState::Paused, reason, effects);
@@ -395,8 +411,10 @@ impl Job {
 
     /// The store is back.
     pub(crate) fn release(&mut self, now: Duration, effects: &mut Vec<Effect>) {
-        let Some(since) = self.held_since.take() else { return };
-        self.accepted_at += now.saturating_sub(since);
+        if !std::mem::take(&mut self.held) {
+            return;
+        }
+        self.set_clock(now);
         if self.paused {
             self.told = None;
             self.set_state(JobState::Paused, PAUSED_BY_CLIENT, effects);
@@ -422,6 +440,7 @@ impl Job {
         };
         self.reason = events.iter().rev().find_map(why).unwrap_or_default();
         self.parked = (standing.state == JobState::Parked).then(|| self.reason.clone());
+        self.set_clock(now);
         self.nodes = standing.nodes;
         self.elapsed_before = standing.elapsed;
         self.told = events.iter().rev().find_map(|record| match &record.event {

@@ -57,6 +57,8 @@ const LEAST_STOLEN: Duration = Duration::from_micros(500);
 const LATE_BY: u64 = 4;
 /// .. and not before this time.
 const LEAST_LATE: Duration = Duration::from_millis(250);
+/// So much work of all workers a job may have missed and still get before the others.
+const FAIR_LEAD: Duration = Duration::from_secs(1);
 /// Positions per second of a slot before anything was measured.
 const ASSUMED_RATE: u64 = 1_000_000;
 
@@ -108,6 +110,8 @@ pub struct Cluster {
     last_job: u64,
     last_unit: u64,
     /// Why the store cannot be written, if that is so.
+    /// The most that a job was given when it was given more.
+    served: u64,
     /// Nodes of the master trees of all open jobs, as of their last look.
     tree_nodes: usize,
     store_fault: Option<String>,
@@ -129,6 +133,7 @@ impl Cluster {
             stale: BTreeMap::new(),
             last_job: 0,
             last_unit: 0,
+            served: 0,
             tree_nodes: 0,
             store_fault: None,
         }
@@ -302,6 +307,7 @@ impl Cluster {
         self.revoke_all(now, id, effects);
         if let Some(job) = self.jobs.get_mut(&id) {
             job.paused = true;
+            job.set_clock(now);
             job.set_state(JobState::Paused, PAUSED_BY_CLIENT, effects);
             job.keep_standing(now, effects);
         }
@@ -316,6 +322,7 @@ impl Cluster {
         if let Some(job) = self.jobs.get_mut(&id) {
             job.paused = false;
             job.parked = None;
+            job.set_clock(now);
             job.keep_standing(now, effects);
         }
         self.stale.entry(id).or_default();
@@ -763,16 +770,23 @@ impl Cluster {
         self.tell_states(effects);
     }
 
-    /// The job that is served next: highest priority first, then whoever has the fewest units.
+    /// The job that is served next: highest priority first, then whoever was given the least. Who did not want anything for
+    /// a while has a little ahead of the others, not all that it has missed.
     fn next_job(&self, worst: Class, fits: impl Fn(&Job) -> bool) -> Option<JobId> {
         let ready = |&&(_, id): &&(Reverse<i32>, JobId)| {
             let job = self.jobs.get(&id).filter(|job| job.is_open() && fits(job));
             job.is_some_and(|job| job.plan.has_task(worst))
         };
         let share = |&&(priority, id): &&(Reverse<i32>, JobId)| {
-            (priority, self.jobs.get(&id).map_or(0, |job| job.plan.lease_count()), id)
+            (priority, self.jobs.get(&id).map_or(0, |job| job.plan.served()).max(self.least_served()), id)
         };
         self.open.iter().filter(ready).min_by_key(share).map(|&(_, id)| id)
+    }
+
+    /// What every job counts as given.
+    fn least_served(&self) -> u64 {
+        let slots = u64::try_from(self.fleet.slots()).unwrap_or(u64::MAX);
+        self.served.saturating_sub(positions_in(self.slot_rate().saturating_mul(slots), FAIR_LEAD))
     }
 
     fn grant_any(
@@ -805,7 +819,7 @@ impl Cluster {
     }
 
     fn grant(&mut self, now: Duration, worker: WorkerId, id: JobId, task: &Task, effects: &mut Vec<Effect>) {
-        let node_budget = self.nodes_left(id);
+        let (node_budget, least) = (self.nodes_left(id), self.least_served());
         let Some(job) = self.jobs.get_mut(&id) else { return };
         let (unit_id, attempt) = task.retry.unwrap_or_else(|| {
             self.last_unit += 1;
@@ -828,6 +842,8 @@ impl Cluster {
             seeds: Vec::new(),
         };
         unit.window = merge::window_at_end(task.window, unit.turn(), unit.path.len());
+        job.plan.lift(least);
+        self.served = self.served.max(job.plan.served());
         job.plan.granted(task, unit_id, worker);
         job.set_state(JobState::Running, "workers search it", effects);
         self.fleet.grant(unit.clone(), worker, task.estimate, now);

@@ -521,6 +521,66 @@ fn a_cancel_answers_with_what_is_known() {
 }
 
 #[test]
+fn jobs_of_one_priority_share_the_work_alike_however_large_their_units_are() {
+    let mut world = World::new();
+    let worker = world.join(1);
+    let openings = ["/ / e1 e9 / 10 10 / 1", "/ / d2 e8 / 10 10 / 1", "/ / e2 d8 / 10 10 / 1"];
+    let jobs = openings.map(|position| world.submit(spec(position, 60)));
+    let late = |world: &mut World| world.submit(spec("/ / c2 e8 / 10 10 / 1", 60));
+    let cost = |job: JobId| if job == jobs[0] { 100_000 } else { 2_000 };
+    let mut given: BTreeMap<JobId, u64> = BTreeMap::new();
+    let mut work = |world: &mut World, units: usize| {
+        given.clear();
+        for _ in 0..units {
+            let unit = world.running(worker).expect("work");
+            let nodes = cost(unit.job);
+            *given.entry(unit.job).or_default() += nodes;
+            let report =
+                UnitReport { nodes, search_time: Duration::from_micros(nodes), ..world.report_on(&unit) };
+            world.held.get_mut(&worker).expect("connected").remove(&unit.unit);
+            world.says(worker, WorkerSays::Report(report));
+        }
+        given.clone()
+    };
+    let shares = work(&mut world, 3_000);
+    let even = shares.values().sum::<u64>() / 3;
+    assert!(shares.len() == 3 && shares.values().all(|given| given.abs_diff(even) < 300_000), "{shares:?}");
+    // A job that comes later has a second's lead, and does not get all that the others had before it.
+    let late = late(&mut world);
+    let shares = work(&mut world, 3_000);
+    let most = shares.values().max().expect("work");
+    assert!(shares[&late] < most + 1_500_000 && shares[&jobs[1]] > 500_000, "{shares:?}");
+}
+
+#[test]
+fn the_clock_of_a_paused_job_stands_still() {
+    let mut world = World::new();
+    let worker = world.join(1);
+    let limits = JobLimits { time: Some(Duration::from_secs(2)), ..JobLimits::default() };
+    let job = world.submit(JobSpec { limits, ..start(60) });
+    for _ in 0..40 {
+        let unit = world.running(worker).expect("work");
+        world.finish(worker, &unit);
+    }
+    world.ask(Question::Pause(job)).expect("paused");
+    let paused_at = world.now;
+    world.now += Duration::from_secs(3_600);
+    world.step(Event::Tick);
+    assert!(world.done(job).is_none(), "its time does not pass");
+    // The other was silent for an hour.
+    world.join(1);
+    world.ask(Question::Resume(job)).expect("resumed");
+    world.now += Duration::from_secs(2) - paused_at - Duration::from_millis(20);
+    world.step(Event::Tick);
+    assert!(world.done(job).is_none(), "it has its whole time");
+    world.now += Duration::from_millis(40);
+    world.step(Event::Tick);
+    let done = world.done(job).expect("its time is up");
+    assert_eq!(done.stopped_by, StoppedBy::Time);
+    assert!(done.elapsed < Duration::from_millis(2_100), "{:?}", done.elapsed);
+}
+
+#[test]
 fn pause_takes_units_back_and_resume_goes_on() {
     let mut world = World::new();
     let worker = world.join(1);

@@ -190,6 +190,8 @@ pub(crate) struct Plan {
     learned: Vec<SharedEntry>,
     /// How often the leased units were compared with what is wanted.
     looks: u64,
+    /// Positions that it was given: those of its units that have ended, and what the leased ones will probably take.
+    served: u64,
     /// Positions visited in this iteration, and in the last.
     nodes: u64,
     last_nodes: u64,
@@ -210,6 +212,7 @@ impl Plan {
             suspects: Vec::new(),
             learned: Vec::new(),
             looks: 0,
+            served: 0,
             nodes: 0,
             last_nodes: 0,
         };
@@ -645,11 +648,13 @@ impl Plan {
         self.tree.lease(task.node, unit);
         let (node, depth, window) = (task.node, i32::from(task.depth), task.window);
         let leased = Leased { node, depth, window, class: task.class, estimate: task.estimate, worker };
+        self.served += task.estimate;
         self.leases.insert(unit, leased);
     }
 
     fn end(&mut self, unit: UnitId, nodes: u64) -> Option<Leased> {
         let lease = self.leases.remove(&unit)?;
+        self.served = (self.served + nodes).saturating_sub(lease.estimate);
         self.nodes += nodes;
         self.tree.release(lease.node, unit);
         self.tree.spend(lease.node, nodes);
@@ -726,9 +731,14 @@ impl Plan {
         self.leases.keys().copied()
     }
 
-    /// How many units are leased now.
-    pub(crate) fn lease_count(&self) -> usize {
-        self.leases.len()
+    /// Positions that it was given, as its share of the workers.
+    pub(crate) const fn served(&self) -> u64 {
+        self.served
+    }
+
+    /// It counts as given at least so much.
+    pub(crate) fn lift(&mut self, least: u64) {
+        self.served = self.served.max(least);
     }
 
     /// What a leased unit was expected to take, in positions, if nobody else has it as well.
