@@ -245,6 +245,9 @@ pub(crate) async fn show(
             () = interrupts.wait(), if !interrupted => {
                 interrupted = true;
                 if interrupt == Interrupt::Leaves {
+                    if let Some(screen) = &mut screen {
+                        screen.leave()?;
+                    }
                     let which = job.map_or_else(|| "the job".to_owned(), |job| format!("job {job}"));
                     return Err(Failure::interrupted(&format!("{which} goes on")));
                 }

@@ -60,10 +60,20 @@ pub(crate) fn coordinator_url(text: &str) -> Result<String, String> {
     const WANTED: &str = "http://HOST:PORT is wanted";
     let uri: Uri = text.parse().map_err(|_| WANTED.to_owned())?;
     match (uri.scheme_str(), uri.host()) {
-        (Some("http"), Some(host)) if !host.is_empty() => Ok(text.to_owned()),
+        (Some("http"), Some(host)) if !host.is_empty() => check_port(&uri).map(|()| text.to_owned()),
         (Some("https"), _) => Err(format!("https is not supported by this version: {WANTED}")),
         _ => Err(WANTED.to_owned()),
     }
+}
+
+/// Whether the port is one, if there is any.
+///
+/// # Errors
+/// It is not.
+pub(crate) fn check_port(uri: &Uri) -> Result<(), String> {
+    let is_host = uri.authority().map(|authority| authority.as_str()) == uri.host();
+    let is_port = uri.port_u16().is_some_and(|port| port > 0);
+    if is_host || is_port { Ok(()) } else { Err("the port must be 1 to 65535".to_owned()) }
 }
 
 /// Whoever asks a cluster. Each question goes to the first of its coordinators that answers: a dead address is no error as

@@ -11,6 +11,7 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
+use crate::client::check_port;
 use crate::failure::Failure;
 use crate::{out, runtime};
 
@@ -31,7 +32,7 @@ fn probe_url(text: &str) -> Result<Uri, String> {
     const WANTED: &str = "http://HOST:PORT or http://HOST:PORT/PATH is wanted";
     let uri: Uri = text.parse().map_err(|_| WANTED.to_owned())?;
     let complete = uri.scheme_str() == Some("http") && uri.host().is_some_and(|host| !host.is_empty());
-    if complete { Ok(uri) } else { Err(WANTED.to_owned()) }
+    if complete { check_port(&uri).map(|()| uri) } else { Err(WANTED.to_owned()) }
 }
 
 /// Asks, and says what the answer was.
@@ -56,7 +57,10 @@ async fn over_grpc(url: &Uri) -> anyhow::Result<String> {
     let channel =
         Endpoint::from(url.clone()).connect().await.map_err(|error| anyhow!("{}", root_cause(&error)))?;
     let answer = HealthClient::new(channel).check(HealthCheckRequest::default()).await;
-    let answer = answer.map_err(|status| anyhow!("it does not serve gRPC health: {}", status.message()))?;
+    let answer = answer.map_err(|status| {
+        let hint = "if this is the address of --http, add /readyz";
+        anyhow!("it does not serve gRPC health ({}); {hint}", status.message())
+    })?;
     match answer.into_inner().status() {
         ServingStatus::Serving => Ok("serving".to_owned()),
         ServingStatus::NotServing => bail!("not serving"),
@@ -102,7 +106,9 @@ mod tests {
         for text in ["http://localhost:4242", "http://127.0.0.1:8080/readyz", "http://[::1]:1/healthz"] {
             assert!(probe_url(text).is_ok(), "{text}");
         }
-        for text in ["", "localhost:1", "https://h:1/readyz", "/readyz", "no url"] {
+        for text in
+            ["", "localhost:1", "https://h:1/readyz", "/readyz", "no url", "http://h:99999", "http://h:0"]
+        {
             assert!(probe_url(text).is_err(), "{text}");
         }
     }

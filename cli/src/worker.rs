@@ -39,8 +39,8 @@ pub(crate) struct Arguments {
 }
 
 fn name(text: &str) -> Result<String, String> {
-    if text.trim().is_empty() || text.len() > MAX_NAME_BYTES {
-        return Err(format!("a name has 1 to {MAX_NAME_BYTES} bytes"));
+    if text.trim().is_empty() || text.len() > MAX_NAME_BYTES || text.chars().any(char::is_control) {
+        return Err(format!("a name has 1 to {MAX_NAME_BYTES} bytes, none of them a control character"));
     }
     Ok(text.to_owned())
 }

@@ -171,6 +171,12 @@ fn addresses_of_a_coordinator() {
             &format!("invalid value '{url}' for '--coordinator <URL>': http://HOST:PORT is wanted"),
         );
     }
+    for url in ["http://host:99999", "http://host:0", "http://[::1]:65536"] {
+        refused(
+            &["jobs", "--coordinator", url],
+            &format!("invalid value '{url}' for '--coordinator <URL>': the port must be 1 to 65535"),
+        );
+    }
 }
 
 #[test]

@@ -271,11 +271,16 @@ fn workers_and_clients_are_refused_what_cannot_be() {
     for (flag, value, shown, why) in [
         ("--threads", "0", "--threads <N>", "a whole number from 1 to 1024 is wanted"),
         ("--hash", "0M", "--hash <SIZE>", "a table has at least 1K"),
-        ("--name", " ", "--name <NAME>", "a name has 1 to 256 bytes"),
+        ("--name", " ", "--name <NAME>", "a name has 1 to 256 bytes, none of them a control character"),
     ] {
         let line = format!("invalid value '{value}' for '{shown}': {why}");
         refused(&[&worker[..], &[flag, value]].concat(), &line);
     }
+    // What cannot be printed is not repeated either.
+    refused(
+        &[&worker[..], &["--name", "a\u{1}b"]].concat(),
+        "invalid value 'ab' for '--name <NAME>': a name has 1 to 256 bytes, none of them a control character",
+    );
     let ran = run(&[&worker[..], &["--hash", "99999999G"]].concat());
     assert!(
         ran.code == 2

@@ -154,7 +154,7 @@ fn a_double_is_refused_with_the_reason_and_disturbs_nobody_until_the_first_is_go
     // It has kept trying, with growing pauses, and still does.
     let tries = |double: &mut Server| {
         double.catch_up();
-        double.said.iter().filter(|line| line.contains("no line to the coordinator")).count()
+        double.said.iter().filter(|line| line.contains("the coordinator refuses this worker")).count()
     };
     eventually("it tries again", || tries(&mut double) >= 4);
     assert!(!double.said.iter().any(|line| line.contains("registered ")), "{:?}", double.said);

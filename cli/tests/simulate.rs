@@ -232,6 +232,17 @@ fn impossible_flags_are_refused_in_one_line() {
         let ran = run(arguments);
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.matches('\n').count()), (2, "", 1), "{ran:?}");
     }
+    for (flags, line) in [
+        (&["--workers", "2,4,2"][..], "--workers: 2 is there twice"),
+        (&["--trace", "both", "--svg", "both"], "--svg: the same file as --trace"),
+    ] {
+        refused(&[&base[..], flags].concat(), line);
+    }
+    let ran = run(&[&base[..], &["--hash", "10000G"]].concat());
+    assert!(
+        ran.code == 2 && ran.stderr.starts_with("corridor: --hash: ") && !Path::new("both").exists(),
+        "{ran:?}"
+    );
     // What cannot be written is said before the work.
     let nowhere = ["--trace", "/nowhere/trace.jsonl"];
     let ran = run(&[&base[..], &nowhere].concat());

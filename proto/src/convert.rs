@@ -688,13 +688,17 @@ pub fn name_from_wire(name: String, field: &str) -> Converted<String> {
     if name.is_empty() || name.len() > MAX_NAME_BYTES {
         return Err(ConvertError::new(field, format!("must have 1 to {MAX_NAME_BYTES} bytes")));
     }
+    // It stands in logs and tables.
+    if name.chars().any(char::is_control) {
+        return Err(ConvertError::new(field, "must have no control characters"));
+    }
     Ok(name)
 }
 
 /// A registration from the wire.
 ///
 /// # Errors
-/// The name is empty or too long, or there are no slots.
+/// The name is empty, too long or not to be printed, or there are no slots.
 pub fn registration_from_wire(register: v1::Register) -> Converted<job::Registration> {
     Ok(job::Registration {
         name: name_from_wire(register.name, "register.name")?,

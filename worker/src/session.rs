@@ -21,7 +21,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Status, Streaming};
+use tonic::{Code, Status, Streaming};
 use tracing::{debug, info, warn};
 
 use crate::backoff::Backoff;
@@ -84,8 +84,25 @@ pub struct Worker {
 enum End {
     /// The worker was told to stop, and has drained; whatever is left to do must be done by then.
     Drained(Instant),
+    /// The coordinator does not want this worker, or not now.
+    Refused(String),
     /// The line broke, or the coordinator closed it.
     Broken(String),
+}
+
+/// Why a line did not come about. Whoever answers without speaking gRPC is no coordinator.
+fn refused(status: &Status) -> End {
+    let message = status.message().to_owned();
+    let foreign = status.code() == Code::Unimplemented
+        || message.starts_with("grpc-status header missing")
+        || message.contains("h2 protocol error");
+    match status.code() {
+        _ if foreign => End::Broken(format!("it answers, but is not a Corridor coordinator ({message})")),
+        Code::AlreadyExists | Code::FailedPrecondition | Code::InvalidArgument | Code::ResourceExhausted => {
+            End::Refused(message)
+        }
+        _ => End::Broken(message),
+    }
 }
 
 impl Worker {
@@ -151,7 +168,7 @@ impl Worker {
                         let _exchange = self.exchange_at(&endpoint, line.terms.worker);
                         self.serve(line, &stop).await
                     }
-                    Err(status) => End::Broken(status.message().to_owned()),
+                    Err(status) => refused(&status),
                 },
             };
             match end {
@@ -159,9 +176,18 @@ impl Worker {
                     deadline = Some(by);
                     break;
                 }
-                End::Broken(reason) => {
+                End::Refused(_) | End::Broken(_) => {
                     let pause = self.backoff.next_pause();
-                    warn!(coordinator = %endpoint.uri(), %reason, ?pause, "no line to the coordinator");
+                    let coordinator = endpoint.uri();
+                    match end {
+                        End::Refused(reason) => {
+                            warn!(%coordinator, %reason, ?pause, "the coordinator refuses this worker");
+                        }
+                        End::Broken(reason) => {
+                            warn!(%coordinator, %reason, ?pause, "no line to the coordinator");
+                        }
+                        End::Drained(_) => {}
+                    }
                     tokio::select! {
                         () = stop.cancelled() => break,
                         () = tokio::time::sleep(pause) => {}

@@ -8,7 +8,7 @@ use super::table;
 use crate::failure::Failure;
 use crate::units::grouped;
 use crate::{out, render};
-use corridor_shared::board::{Move, Position};
+use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::cat::cat_snapshot;
 use corridor_shared::job::{Accepted, DoneReport, IterationReport, JobEvent, JobState, Line};
 use corridor_shared::score::{Bound, WhiteScore};
@@ -121,7 +121,7 @@ impl Screen {
             return;
         }
         let mut lines: Vec<&Line> = self.lines.values().collect();
-        let turn = self.position.map_or(corridor_shared::Color::White, |position| position.turn());
+        let turn = self.position.map_or(Color::White, |position| position.turn());
         table::sort_best_first(&mut lines, turn);
         // Six lines more: the bar, the headline, and the table's frame.
         lines.truncate(LIVE_ROWS.min(rows.saturating_sub(7)));
@@ -148,6 +148,18 @@ impl Screen {
         )
     }
 
+    /// Shows what is known so far of a job that goes on without this command.
+    pub(crate) fn leave(&mut self) -> Result<(), Failure> {
+        self.live.clear();
+        if self.position.is_none() {
+            return Ok(());
+        }
+        let mut lines: Vec<&Line> = self.lines.values().collect();
+        table::sort_best_first(&mut lines, self.position.map_or(Color::White, |position| position.turn()));
+        let page = format!("{}{}", ranking(&lines), self.headline);
+        out::line(&page)
+    }
+
     fn done(&self, report: &DoneReport) -> Result<(), Failure> {
         let mut page = String::new();
         if let Some(position) = &self.position {
@@ -158,21 +170,25 @@ impl Screen {
             });
             page.push('\n');
         }
-        let shown: Vec<&Line> = report.lines.iter().take(FINAL_ROWS).collect();
-        if !shown.is_empty() {
-            page.push_str(&table::lines(&shown, table::width_of_output()));
-            page.push('\n');
-        }
-        let hidden = report.lines.len() - shown.len();
-        if hidden > 0 {
-            page.push_str(&format!("and {hidden} more moves\n"));
-        }
-        if !shown.is_empty() {
-            page.push_str(LEGEND);
-        }
+        page.push_str(&ranking(&report.lines.iter().collect::<Vec<_>>()));
         page.push_str(&verdict(report));
         out::line(&page)
     }
+}
+
+/// The best of the moves as a table, with what its numbers are.
+fn ranking(lines: &[&Line]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let shown = &lines[..lines.len().min(FINAL_ROWS)];
+    let mut text = format!("{}\n", table::lines(shown, table::width_of_output()));
+    let hidden = lines.len() - shown.len();
+    if hidden > 0 {
+        text.push_str(&format!("and {hidden} more moves\n"));
+    }
+    text.push_str(LEGEND);
+    text
 }
 
 /// What the table's numbers are.

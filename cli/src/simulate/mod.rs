@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::signals::Interrupts;
-use crate::{out, units};
+use crate::{memory, out, units};
 use bare::{Bare, Goal};
 use positions::Named;
 use virtual_cluster::{Outcome, World};
@@ -111,6 +111,21 @@ impl Arguments {
         }
     }
 
+    /// What the parser cannot see.
+    fn check(&self) -> Result<(), Failure> {
+        if self.trace.is_some() && self.trace == self.svg {
+            return Err(Failure::bad_input(&"--svg: the same file as --trace"));
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        if let Some(twice) = self.workers.iter().find(|&&workers| !seen.insert(workers)) {
+            return Err(Failure::bad_input(&format!("--workers: {twice} is there twice")));
+        }
+        // Each virtual worker has a table, and so has the bare search.
+        let tables = self.workers.iter().max().copied().unwrap_or(1) + 1;
+        memory::bytes_per_worker(Some(self.hash), tables).map_err(|error| Failure::bad_input(&error))?;
+        Ok(())
+    }
+
     fn table_bytes(&self) -> usize {
         usize::try_from(self.hash).unwrap_or(usize::MAX)
     }
@@ -141,6 +156,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     for (flag, path) in [("--trace", &arguments.trace), ("--svg", &arguments.svg)] {
         path.as_ref().map_or(Ok(()), |path| out::check_writable(flag, path))?;
     }
+    arguments.check()?;
     let interrupts = Interrupts::listen()?;
     let samples = simulate(arguments, &positions, &interrupts)?;
     let wanted = positions.len() * arguments.workers.len();

@@ -46,6 +46,11 @@ fn parse(text: &str) -> Result<Vec<Named>, String> {
     let mut positions = Vec::new();
     for (number, line) in lines {
         let (name, text) = line.split_once('\t').unwrap_or((line, line));
+        if name.chars().any(char::is_control) || text.contains('\t') {
+            return Err(format!(
+                "line {number}: a name, one tab and a position are wanted, and nothing unprintable"
+            ));
+        }
         let position = position(text.trim()).map_err(|fault| format!("line {number}: {fault}"))?;
         if position.winner().is_some() {
             return Err(format!("line {number}: the game is over"));
@@ -74,6 +79,9 @@ mod tests {
         let names: Vec<String> = parse(text).unwrap().into_iter().map(|named| named.name).collect();
         assert_eq!(names, ["e2 e8", "opening", "/ / e2 e9 / 10 10 / 2"]);
         assert!(parse("e2\ne2 e9x\n").unwrap_err().starts_with("line 2: "));
+        for line in ["e2\na\x1bb\te2", "\ne2\te2 e8\te3"] {
+            assert!(parse(line).unwrap_err().starts_with("line 2: a name, one tab"), "{line:?}");
+        }
         assert!(parse("e2 e2").unwrap_err().starts_with("line 1: "));
         assert_eq!(parse("# nothing\n").unwrap_err(), "there is no position in it");
     }

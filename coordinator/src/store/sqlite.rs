@@ -59,8 +59,35 @@ impl SqliteStore {
             .busy_timeout(STORE_LOCK_TIME)
             .disable_statement_logging();
         let mut store = Self { path: path.to_owned(), options, connection: None, _lock: lock };
-        store.migrate().await?;
-        Ok(store)
+        let opened = match store.refuse_foreign().await {
+            Ok(()) => store.migrate().await,
+            Err(error) => Err(error),
+        };
+        if opened.is_err() {
+            // Nothing is held, and a refusal leaves nothing behind.
+            let _ = std::fs::remove_file(lock_name(path));
+        }
+        opened.map(|()| store)
+    }
+
+    /// A database with tables of somebody else is left as it is.
+    async fn refuse_foreign(&self) -> Result<(), StoreError> {
+        const TABLES: &str = "SELECT count(*) FILTER (WHERE name = '_sqlx_migrations'), count(*) \
+                              FROM sqlite_master WHERE type = 'table'";
+        if !self.path.exists() {
+            return Ok(());
+        }
+        let open = |reason: String| StoreError::Open { path: self.path.clone(), reason };
+        let only_looks = SqliteConnectOptions::new().filename(&self.path).read_only(true);
+        let looked = async {
+            let mut connection = SqliteConnection::connect_with(&only_looks).await?;
+            sqlx::query_as(TABLES).fetch_one(&mut connection).await
+        };
+        let (ours, all): (i64, i64) = looked.await.map_err(|error: sqlx::Error| open(plain(&error)))?;
+        if all > 0 && ours == 0 {
+            return Err(open("it is a database of something else".to_owned()));
+        }
+        Ok(())
     }
 
     /// Lets the file have at most so many pages of 4 KiB, as if the disk were so small; for tests of full disks.
@@ -101,10 +128,15 @@ impl SqliteStore {
     }
 }
 
-/// The lock file beside a store.
-fn lock(path: &Path, holder: &str) -> Result<File, StoreError> {
+fn lock_name(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
+    name.into()
+}
+
+/// The lock file beside a store.
+fn lock(path: &Path, holder: &str) -> Result<File, StoreError> {
+    let name = lock_name(path);
     let open = |error: std::io::Error| StoreError::Open { path: path.to_owned(), reason: error.to_string() };
     let mut file =
         OpenOptions::new().read(true).write(true).create(true).truncate(false).open(name).map_err(open)?;

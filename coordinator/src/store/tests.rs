@@ -5,6 +5,7 @@ use corridor_shared::job::{
     StateChange,
 };
 use corridor_shared::score::{Bound, WhiteScore};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection, Executor, Row, SqliteConnection};
 
 use super::*;
@@ -180,6 +181,23 @@ async fn what_is_no_store_is_refused() {
         .expect("written");
     let refused = SqliteStore::open(&path, "me").await.expect_err("no store");
     assert_eq!(refused.to_string(), format!("open store {}: file is not a database", path.display()));
+    let path = folder.path().join("foreign.db");
+    let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+    let mut foreign = SqliteConnection::connect_with(&options).await.expect("made");
+    foreign.execute("CREATE TABLE jobs (a INTEGER)").await.expect("written");
+    foreign.close().await.expect("closed");
+    let before = std::fs::read(&path).expect("a file");
+    let refused = SqliteStore::open(&path, "me").await.expect_err("somebody else's");
+    assert_eq!(
+        refused.to_string(),
+        format!("open store {}: it is a database of something else", path.display())
+    );
+    assert_eq!(std::fs::read(&path).expect("a file"), before, "it is left as it was");
+    let names =
+        std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("a file").file_name());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    assert_eq!(names, ["foreign.db", "text.db"], "nothing is left behind");
 }
 
 #[tokio::test]
