@@ -4,7 +4,7 @@
 //! since its last time: a message for each event to each of a thousand would take the processor that heartbeats and results
 //! need, and so would all of them at the same moment.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,14 +31,14 @@ pub(crate) struct Parcel {
 #[derive(Debug)]
 pub(crate) struct Deliveries {
     started: Instant,
-    parcels: HashMap<WatcherId, Parcel>,
+    parcels: BTreeMap<WatcherId, Parcel>,
     due: BTreeSet<(Instant, WatcherId)>,
 }
 
 impl Deliveries {
     /// Nothing waits.
     pub(crate) fn new(now: Instant) -> Self {
-        Self { started: now, parcels: HashMap::new(), due: BTreeSet::new() }
+        Self { started: now, parcels: BTreeMap::new(), due: BTreeSet::new() }
     }
 
     /// Adds to what waits for a watcher, one of so many.

@@ -6,8 +6,6 @@
 //!
 //! Scores are those of the side to move at the node, win distances counted from the root.
 
-use std::collections::HashMap;
-
 use corridor_shared::board::{Move, Position};
 use corridor_shared::exchange::{SharedEntry, folded, shared_key};
 use corridor_shared::job::{Attempt, UnitId, WorkerId};
@@ -27,6 +25,10 @@ const TABLE_SHARE: usize = 3;
 const SPLIT_ROOM: usize = 64;
 /// Work grows by about so much with each ply.
 const GROWTH: f64 = 1.8;
+
+/// By the key of a position. It is asked for one key at a time, so its order is of no consequence.
+#[expect(clippy::disallowed_types, reason = "asked in every look, and nothing depends on its order")]
+type ByKey<T> = std::collections::HashMap<u64, T>;
 
 /// A node of the tree.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -306,9 +308,9 @@ pub(super) struct Tree {
     /// It splits no further when it has so many nodes.
     most: usize,
     /// What is known about positions, whatever the path.
-    table: HashMap<u64, SharedEntry>,
+    table: ByKey<SharedEntry>,
     /// By position the last node that was made of it.
-    twins: HashMap<u64, NodeId>,
+    twins: ByKey<NodeId>,
     /// How often a node has learned something from another one of its position.
     stirred: u64,
 }
@@ -339,8 +341,8 @@ impl Tree {
             nodes: vec![Node::new(None, none, 0, root)],
             prune,
             most: MAX_TREE_NODES,
-            table: HashMap::new(),
-            twins: HashMap::new(),
+            table: ByKey::new(),
+            twins: ByKey::new(),
             stirred: 0,
         }
     }
