@@ -1,6 +1,6 @@
 //! What the cluster costs: `corridor analyze` with one worker against the bare search, to the same depth, in turns.
 //!
-//! `cargo bench -p corridor-cli --bench overhead`. Both have one search thread and a table of the same size; the cluster
+//! `cargo bench -p corridor-cli --bench overhead`; with `-- two`, two workers of one thread each against one. Both have one search thread and a table of the same size; the cluster
 //! runs in a process of its own, over gRPC on loopback. The least of several rounds is compared: noise only adds.
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a benchmark prints, and fails by panicking")]
 
@@ -44,9 +44,9 @@ fn bare(moves: &str, depth: u8) -> Run {
     Run { time: start.elapsed(), nodes: report.nodes }
 }
 
-fn cluster(moves: &str, depth: u8) -> Run {
+fn cluster(moves: &str, depth: u8, workers: u8) -> Run {
     let output = Command::new(env!("CARGO_BIN_EXE_corridor"))
-        .args(["analyze", "--json", "--workers", "1", "--hash", &format!("{TABLE_MIB}M")])
+        .args(["analyze", "--json", "--workers", &workers.to_string(), "--hash", &format!("{TABLE_MIB}M")])
         .args(["--moves", moves, "--depth", &depth.to_string()])
         .output()
         .expect("the binary runs");
@@ -65,13 +65,15 @@ fn least(runs: &[Run]) -> &Run {
 }
 
 fn main() {
+    let two = std::env::args().any(|argument| argument == "two");
+    let first = |moves, depth| if two { cluster(moves, depth, 1) } else { bare(moves, depth) };
     let (mut times, mut nodes) = (1.0, 1.0);
     for (name, moves) in POSITIONS {
         let depth = (6..60).find(|&depth| bare(moves, depth).time >= LEAST).expect("a depth");
         let (mut bares, mut clusters) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            bares.push(bare(moves, depth));
-            clusters.push(cluster(moves, depth));
+            bares.push(first(moves, depth));
+            clusters.push(cluster(moves, depth, if two { 2 } else { 1 }));
         }
         let (bare, cluster) = (least(&bares), least(&clusters));
         let time_ratio = cluster.time.as_secs_f64() / bare.time.as_secs_f64();
