@@ -61,6 +61,7 @@ fn the_image_is_one_binary_for_nobody_in_particular() {
 
         let cluster = Cluster::start(image).await;
         assert_eq!(cluster.probe().await, (Some(0), "ready\n".to_owned()));
+        cluster.registered(&WORKERS).await;
         let names =
             cluster.coordinator.run(&["workers", "--coordinator", "http://localhost:4242", "--json"]).await;
         assert!(names.0 == Some(0) && WORKERS.iter().all(|name| names.1.contains(name)), "{names:?}");
