@@ -13,8 +13,8 @@ pub const MAX_OPEN_JOBS: usize = 1_024;
 /// Ended jobs whose events can still be watched (`retained_jobs`); the oldest is forgotten first.
 pub const RETAINED_JOBS: usize = 256;
 
-/// Events of all ended jobs together (`retained_events`): as many as the two longest jobs can have, 60 MB. The oldest job
-/// is forgotten first.
+/// Events of all jobs together, beyond which the oldest ended job is forgotten (`retained_events`): as many as the two longest
+/// jobs can have, 60 MB.
 pub const RETAINED_EVENTS: usize = 2 * MAX_EVENTS_PER_JOB;
 
 /// Positions of one job (`max_positions_per_job`); an analysis has one, a book job many.

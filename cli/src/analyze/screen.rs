@@ -120,9 +120,7 @@ impl Screen {
         if self.position.is_none() {
             return;
         }
-        let mut lines: Vec<&Line> = self.lines.values().collect();
-        let turn = self.position.map_or(Color::White, |position| position.turn());
-        table::sort_best_first(&mut lines, turn);
+        let mut lines = self.best_first();
         // Six lines more: the bar, the headline, and the table's frame.
         lines.truncate(LIVE_ROWS.min(rows.saturating_sub(7)));
         let mut text = format!("{}\n{}\n", self.progress(), self.headline);
@@ -154,10 +152,13 @@ impl Screen {
         if self.position.is_none() {
             return Ok(());
         }
+        out::line(&format!("{}{}", ranking(&self.best_first()), self.headline))
+    }
+
+    fn best_first(&self) -> Vec<&Line> {
         let mut lines: Vec<&Line> = self.lines.values().collect();
         table::sort_best_first(&mut lines, self.position.map_or(Color::White, |position| position.turn()));
-        let page = format!("{}{}", ranking(&lines), self.headline);
-        out::line(&page)
+        lines
     }
 
     fn done(&self, report: &DoneReport) -> Result<(), Failure> {
