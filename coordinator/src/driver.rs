@@ -148,7 +148,7 @@ impl Handle {
     /// As [`Handle::ask`].
     pub async fn analyze(&self, spec: JobSpec) -> Result<EventStream, AskError> {
         let (watcher, stream) = self.new_watcher().await?;
-        self.ask(Question::Submit { spec: Box::new(spec), watcher: Some(watcher) }).await?;
+        self.ask(Question::Submit { spec: Box::new(spec), watcher: Some(watcher), known: None }).await?;
         Ok(stream)
     }
 
@@ -250,7 +250,7 @@ impl Driver {
     pub(crate) fn restore(&mut self, kept: Kept, keeper: Keeper) {
         self.keeper = Some(keeper);
         let mut effects = Vec::new();
-        self.cluster.restore(self.started.elapsed(), kept.jobs, kept.last_job, &mut effects);
+        self.cluster.restore(self.started.elapsed(), kept, &mut effects);
         let caused = self.carry_out_all(&mut effects, 0);
         debug_assert!(caused.is_empty(), "nobody is connected yet");
     }
@@ -581,7 +581,9 @@ fn awaited(effect: &Effect, keeper: &Keeper, before: u64) -> u64 {
         // Where jobs stand must not be told before that is durable; while nothing can be, it is wanted all the more.
         Effect::Answer { answer: Ok(Answer::Jobs(_)), .. } if !keeper.is_faulty() => keeper.issued(),
         // What was ordered is durable before it is confirmed.
-        Effect::Answer { answer: Ok(Answer::Job(_) | Answer::Nothing), .. } if keeper.issued() > before => {
+        Effect::Answer { answer: Ok(Answer::Job(_) | Answer::Nothing | Answer::Entered(_)), .. }
+            if keeper.issued() > before =>
+        {
             keeper.issued()
         }
         Effect::Answer { .. }
@@ -669,10 +671,12 @@ mod tests {
     #[tokio::test]
     async fn a_slow_watcher_is_dropped_with_a_reason_and_nobody_else_notices() {
         let (handle, _stop) = running();
-        let job = match handle.ask(Question::Submit { spec: Box::new(spec(60)), watcher: None }).await {
-            Ok(Answer::Job(job)) => job,
-            other => panic!("{other:?}"),
-        };
+        let job =
+            match handle.ask(Question::Submit { spec: Box::new(spec(60)), watcher: None, known: None }).await
+            {
+                Ok(Answer::Job(job)) => job,
+                other => panic!("{other:?}"),
+            };
         let mut slow = handle.watch(job, 0).await.expect("a stream");
         let mut fast = handle.watch(job, 0).await.expect("a stream");
         let (worker, commands) = register(&handle).await;
@@ -701,10 +705,12 @@ mod tests {
     #[tokio::test]
     async fn many_watchers_see_everything_once_in_order_and_the_end() {
         let (handle, _stop) = running();
-        let job = match handle.ask(Question::Submit { spec: Box::new(spec(12)), watcher: None }).await {
-            Ok(Answer::Job(job)) => job,
-            other => panic!("{other:?}"),
-        };
+        let job =
+            match handle.ask(Question::Submit { spec: Box::new(spec(12)), watcher: None, known: None }).await
+            {
+                Ok(Answer::Job(job)) => job,
+                other => panic!("{other:?}"),
+            };
         let mut streams = Vec::new();
         for _ in 0..4 * WATCHERS_AT_ONCE {
             streams.push(handle.watch(job, 0).await.expect("a stream"));
@@ -730,7 +736,10 @@ mod tests {
     async fn a_worker_without_room_for_a_message_is_lost_like_any_other() {
         let (handle, _stop) = running();
         let (worker, commands) = register(&handle).await;
-        handle.ask(Question::Submit { spec: Box::new(spec(3)), watcher: None }).await.expect("accepted");
+        handle
+            .ask(Question::Submit { spec: Box::new(spec(3)), watcher: None, known: None })
+            .await
+            .expect("accepted");
         // It stops listening without a word; the next message to it shows that.
         drop(commands);
         for _ in 0..3 {
@@ -747,7 +756,10 @@ mod tests {
     #[tokio::test]
     async fn who_asks_a_stopped_driver_is_told() {
         let (handle, stop) = running();
-        let job = match handle.ask(Question::Submit { spec: Box::new(spec(3)), watcher: None }).await {
+        let job = match handle
+            .ask(Question::Submit { spec: Box::new(spec(3)), watcher: None, known: None })
+            .await
+        {
             Ok(Answer::Job(job)) => job,
             other => panic!("{other:?}"),
         };

@@ -13,12 +13,18 @@ pub const MAX_OPEN_JOBS: usize = 1_024;
 /// Ended jobs whose events can still be watched (`retained_jobs`); the oldest is forgotten first.
 pub const RETAINED_JOBS: usize = 256;
 
-/// Events of all jobs together, beyond which the oldest ended job is forgotten (`retained_events`): as many as the two longest
-/// jobs can have, 60 MB.
+/// Events of all jobs together, beyond which the oldest ended job is forgotten (`retained_events`): as many as a book's job of
+/// the largest kind can have and a little more, 60 MB.
 pub const RETAINED_EVENTS: usize = 2 * MAX_EVENTS_PER_JOB;
 
 /// Positions of one job (`max_positions_per_job`); an analysis has one, a book job many.
 pub const MAX_POSITIONS_PER_JOB: usize = 100_000;
+
+/// Positions of one book (`max_book_positions`): half a gigabyte in memory while somebody works on it.
+pub const MAX_BOOK_POSITIONS: usize = 1_000_000;
+
+/// Positions of one book's job that are searched at once (`max_parts`), however many slots there are.
+pub const MAX_PARTS: usize = 8_192;
 
 /// Events of one job (`max_events_per_job`): more than the deepest analysis of the widest position has.
 pub const MAX_EVENTS_PER_JOB: usize = 65_536;

@@ -18,6 +18,11 @@ use crate::v1;
 
 mod cache;
 
+pub use book::{
+    BookRequest, MAX_BOOK_NAME_BYTES, book_analyze_from_wire, book_name, book_spec_from_bytes,
+    book_spec_to_bytes, book_spec_to_wire, book_stop_from_wire, book_stop_to_wire, check_record,
+    expand_from_wire, lines_from_bytes, lines_to_bytes, record_from_wire, record_to_wire,
+};
 pub use cache::{batch_from_wire, batch_to_wire, entry_from_wire, entry_to_wire};
 
 /// Why a message was refused.
@@ -82,6 +87,8 @@ macro_rules! enumeration {
         }
     };
 }
+
+mod book;
 
 enumeration!(color_to_wire, color_from_wire, Color, v1::Color, {
     Color::White => v1::Color::White,
@@ -357,6 +364,12 @@ pub fn event_to_wire(record: &job::EventRecord) -> v1::Event {
         job::JobEvent::Error(failure) => {
             Kind::Error(v1::ErrorEvent { code: failure.code.clone(), message: failure.message.clone() })
         }
+        job::JobEvent::BookAccepted(accepted) => Kind::BookAccepted(book::accepted_to_wire(accepted)),
+        job::JobEvent::Position(report) => Kind::Position(book::position_to_wire(report, job::ENGINE_EPOCH)),
+        job::JobEvent::PositionFailed(failure) => {
+            Kind::PositionFailed(book::position_failed_to_wire(failure))
+        }
+        job::JobEvent::BookDone(done) => Kind::BookDone(book::done_to_wire(done)),
     };
     v1::Event { seq: record.seq, kind: Some(kind) }
 }
@@ -461,6 +474,12 @@ pub fn event_from_wire(event: v1::Event) -> Converted<job::EventRecord> {
         }),
         Kind::Done(report) => job::JobEvent::Done(done_from_wire(report)?),
         Kind::Error(error) => job::JobEvent::Error(job::Failure { code: error.code, message: error.message }),
+        Kind::BookAccepted(accepted) => job::JobEvent::BookAccepted(book::accepted_from_wire(&accepted)?),
+        Kind::Position(event) => job::JobEvent::Position(Box::new(book::position_from_wire(&event)?)),
+        Kind::PositionFailed(event) => {
+            job::JobEvent::PositionFailed(Box::new(book::position_failed_from_wire(event)?))
+        }
+        Kind::BookDone(done) => job::JobEvent::BookDone(book::done_from_wire(&done)?),
     };
     Ok(job::EventRecord { seq: event.seq, event: parsed })
 }
@@ -584,14 +603,16 @@ pub fn spec_from_bytes(bytes: &[u8], traceparent: Option<Arc<str>>) -> Converted
 #[must_use]
 pub const fn event_kind(event: &job::JobEvent) -> &'static str {
     match event {
-        job::JobEvent::Accepted(_) => "accepted",
         job::JobEvent::Heat(_) => "heat",
         job::JobEvent::State(_) => "state",
         job::JobEvent::Move(_) => "move",
         job::JobEvent::Iteration(_) => "iteration",
         job::JobEvent::Audit(_) => "audit",
-        job::JobEvent::Done(_) => "done",
+        job::JobEvent::Done(_) | job::JobEvent::BookDone(_) => "done",
         job::JobEvent::Error(_) => "error",
+        job::JobEvent::Accepted(_) | job::JobEvent::BookAccepted(_) => "accepted",
+        job::JobEvent::Position(_) => "position",
+        job::JobEvent::PositionFailed(_) => "position_failed",
     }
 }
 
@@ -603,7 +624,8 @@ pub fn job_summary_to_wire(summary: &job::JobSummary) -> v1::JobSummary {
     v1::JobSummary {
         job: summary.job.0,
         state: job_state_to_wire(summary.state).into(),
-        position: summary.position.to_string(),
+        position: summary.position.map_or_else(String::new, |position| position.to_string()),
+        book: summary.book.as_ref().map(book::summary_to_wire),
         depth: summary.depth.into(),
         best_move: summary.best_move.map_or_else(String::new, |mv| mv.to_string()),
         score_white: summary.score_white.map(score_to_wire),
@@ -624,7 +646,11 @@ pub fn job_summary_from_wire(summary: &v1::JobSummary) -> Converted<job::JobSumm
     Ok(job::JobSummary {
         job: job::JobId(summary.job),
         state: job_state_from_wire(summary.state, "summary.state")?,
-        position: position_from_text(&summary.position, "summary.position")?,
+        position: match &summary.book {
+            Some(_) => None,
+            None => Some(position_from_text(&summary.position, "summary.position")?),
+        },
+        book: summary.book.as_ref().map(book::summary_from_wire).transpose()?,
         depth: narrow(summary.depth.into(), "summary.depth")?,
         best_move: best_move.map(|mv| move_from_wire(mv, "summary.best_move")).transpose()?,
         score_white: optional_score_from_wire(summary.score_white, "summary.score_white")?,

@@ -223,7 +223,7 @@ pub(super) fn run(spec: JobSpec, world: World, stop: &AtomicBool) -> Result<Outc
         run.register(index);
     }
     run.join_exchange();
-    let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)) };
+    let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)), known: None };
     run.step(Duration::ZERO, [Event::Ask { ticket: Ticket(0), question }]);
     while run.done.is_none() {
         if stop.load(Ordering::Relaxed) {

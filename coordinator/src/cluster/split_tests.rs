@@ -120,7 +120,7 @@ impl Lab {
             shed: 0,
             deepest_path: 0,
         };
-        let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)) };
+        let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)), known: None };
         lab.step(Event::Ask { ticket: Ticket(1), question });
         lab
     }

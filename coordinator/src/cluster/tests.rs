@@ -134,13 +134,13 @@ impl World {
         }
         assert_eq!(self.cluster.fleet.leases().count(), seen.len(), "a lease that nobody holds");
         for job in self.cluster.jobs.values() {
-            let of_job = self.cluster.fleet.leases().filter(|lease| lease.unit.job == job.id);
+            let of_job = self.cluster.fleet.leases().filter(|lease| lease.unit.job == job.ledger.id);
             let mut leased: Vec<UnitId> = of_job.map(|lease| lease.unit.unit).collect();
             let mut planned: Vec<UnitId> = job.plan.leased_units().collect();
             leased.sort();
             planned.sort();
-            assert_eq!(leased, planned, "plan and leases of job {} differ", job.id);
-            assert!(!job.state.is_final() || planned.is_empty(), "an ended job holds leases");
+            assert_eq!(leased, planned, "plan and leases of job {} differ", job.ledger.id);
+            assert!(!job.ledger.state.is_final() || planned.is_empty(), "an ended job holds leases");
         }
         for records in self.events.values() {
             let first = records.first().map_or(1, |record| record.seq);
@@ -165,7 +165,7 @@ impl World {
     /// Submits a job with a watcher of the same number.
     fn submit(&mut self, spec: JobSpec) -> JobId {
         let watcher = Some(WatcherId(self.cluster.last_job + 1));
-        match self.ask(Question::Submit { spec: Box::new(spec), watcher }) {
+        match self.ask(Question::Submit { spec: Box::new(spec), watcher, known: None }) {
             Ok(Answer::Job(job)) => job,
             other => panic!("{other:?}"),
         }
@@ -609,8 +609,8 @@ fn an_unwatched_job_is_cancelled_unless_detached() {
         let beat = held.map(|unit| UnitProgress { unit: unit.unit, attempt: unit.attempt, nodes }).collect();
         world.says(WorkerId(1), WorkerSays::Heartbeat(beat));
     }
-    assert_eq!(world.cluster.jobs[&attached].state, JobState::Done);
-    assert!(!world.cluster.jobs[&detached].state.is_final());
+    assert_eq!(world.cluster.jobs[&attached].ledger.state, JobState::Done);
+    assert!(!world.cluster.jobs[&detached].ledger.state.is_final());
 }
 
 #[test]
@@ -779,7 +779,8 @@ fn a_parked_job_is_parked_still_when_another_coordinator_goes_on_with_it() {
     };
     let events = kept.events.clone();
     let mut next = World::new();
-    next.cluster.restore(next.now, vec![kept], job.0, &mut Vec::new());
+    let kept = Kept { jobs: vec![kept], last_job: job.0, ..Kept::default() };
+    next.cluster.restore(next.now, kept, &mut Vec::new());
     let idle = next.join(1);
     assert!(next.held[&idle].is_empty(), "a parked job runs");
     let summary = next.cluster.jobs[&job].summary(next.now);
@@ -900,14 +901,17 @@ fn an_idle_worker_takes_over_what_waits_elsewhere() {
 fn excessive_jobs_are_refused_by_name() {
     let mut world = World::new();
     let refused = |world: &mut World, spec: JobSpec| {
-        world.ask(Question::Submit { spec: Box::new(spec), watcher: None }).expect_err("refused").to_string()
+        world
+            .ask(Question::Submit { spec: Box::new(spec), watcher: None, known: None })
+            .expect_err("refused")
+            .to_string()
     };
     assert!(refused(&mut world, JobSpec { multipv: 999, ..start(1) }).contains("max_multipv"));
     for _ in 0..limits::MAX_OPEN_JOBS {
         let spec = Box::new(JobSpec { prune: RootPrune::Cat, ..start(1) });
         let watcher = None;
         let mut effects = Vec::new();
-        let question = Question::Submit { spec, watcher };
+        let question = Question::Submit { spec, watcher, known: None };
         world.cluster.step(world.now, Event::Ask { ticket: Ticket(0), question }, &mut effects);
     }
     assert!(refused(&mut world, start(1)).contains("max_open_jobs"));
@@ -1031,7 +1035,7 @@ proptest! {
         let jobs: Vec<JobId> = world.cluster.jobs.keys().copied().collect();
         for job in jobs {
             let _ = world.ask(Question::Resume(job));
-            let failed = world.cluster.jobs[&job].state == JobState::Failed;
+            let failed = world.cluster.jobs[&job].ledger.state == JobState::Failed;
             if !failed {
                 let done = world.run(job);
                 if done.stopped_by == StoppedBy::Depth {
@@ -1050,7 +1054,11 @@ fn a_job_ends_once_when_two_limits_are_reached_at_once() {
         let limits = JobLimits { depth: Some(3), nodes: Some(nodes), ..JobLimits::default() };
         let job = world.submit(JobSpec { limits, ..start(3) });
         let done = world.run(job);
-        assert_eq!(world.cluster.jobs[&job].events(), world.log(job).len(), "an event after the last one");
+        assert_eq!(
+            world.cluster.jobs[&job].ledger.events().len(),
+            world.log(job).len(),
+            "an event after the last one"
+        );
         done
     };
     let nodes = run(1_000_000).nodes;
@@ -1099,7 +1107,8 @@ fn the_oldest_ended_jobs_are_forgotten_when_all_have_too_many_events() {
     let mut world = World::new();
     let mut effects = Vec::new();
     let jobs = vec![kept(1, 100), kept(2, 65_000), kept(3, 65_900)];
-    world.cluster.restore(Duration::ZERO, jobs, 3, &mut effects);
+    let kept = Kept { jobs, last_job: 3, ..Kept::default() };
+    world.cluster.restore(Duration::ZERO, kept, &mut effects);
     assert!(effects.is_empty(), "131,000 are not too many");
     let forgotten = |effects: &[Effect]| -> Vec<u64> {
         let job = |effect: &Effect| match effect {

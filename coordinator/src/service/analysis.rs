@@ -99,7 +99,7 @@ impl v1::analysis_server::Analysis for AnalysisService {
         request: Request<v1::SubmitRequest>,
     ) -> Result<Response<v1::SubmitResponse>, Status> {
         let spec = Box::new(decode_spec(&request, |request| request.spec.as_ref())?);
-        let question = Question::Submit { spec, watcher: None };
+        let question = Question::Submit { spec, watcher: None, known: None };
         match self.cluster.ask(question).await.map_err(|error| unanswered(&error))? {
             Answer::Job(job) => Ok(Response::new(v1::SubmitResponse { job: job.0 })),
             _ => Err(wrong_answer()),

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 
 use futures_util::future::BoxFuture;
 
-use crate::cluster::{Keep, KeptJob};
+use crate::cluster::Keep;
+pub use crate::cluster::Kept;
 
 pub use sqlite::SqliteStore;
 
@@ -54,15 +55,6 @@ pub enum StoreError {
     /// The database refuses, for now: a full disk, a lock, a line that broke.
     #[error("the store cannot be written: {0}")]
     Write(String),
-}
-
-/// What was found in a store.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
-    /// All jobs, in the order of their numbers.
-    pub jobs: Vec<KeptJob>,
-    /// Number of the last job that was ever accepted; 0 before the first.
-    pub last_job: u64,
 }
 
 /// A place that keeps jobs. Only one process holds it.

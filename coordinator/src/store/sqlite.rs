@@ -215,6 +215,7 @@ async fn write_all(connection: &mut SqliteConnection, batch: &[Keep]) -> Result<
                 events.retain(|(of, _)| of != job);
                 forget(connection, *job).await?;
             }
+            _ => {}
         }
     }
     for rows in events.chunks(ROWS) {
@@ -335,7 +336,7 @@ async fn load(connection: &mut SqliteConnection) -> Result<Kept, StoreError> {
     };
     let jobs =
         sqlx::query("SELECT * FROM job ORDER BY id").fetch_all(&mut *connection).await.map_err(read)?;
-    let mut kept = Kept { jobs: Vec::with_capacity(jobs.len()), last_job };
+    let mut kept = Kept { jobs: Vec::with_capacity(jobs.len()), last_job, ..Kept::default() };
     for row in jobs {
         let job = JobId(narrow(row.try_get("id").map_err(read)?, "id")?);
         let loaded = load_job(connection, job, &row).await;
