@@ -20,6 +20,7 @@ mod record;
 mod tests;
 mod wanted;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ use crate::job::RootPrune;
 use crate::score::{Bound, WhiteScore};
 
 pub use frontier::{Growth, Leaf, Side};
+pub use links::AssembleError;
 pub use record::Record;
 pub use wanted::Wanted;
 
@@ -299,7 +301,18 @@ impl Book {
             let there = self.node(id).position;
             return if there == position { Ok((id, false)) } else { Err(KeyCollision(there, position)) };
         }
+        let (id, _) = self.push(position);
+        self.link(id);
+        Ok((id, true))
+    }
+
+    /// Adds a position in canonical orientation without its edges, unless its key is there.
+    fn push(&mut self, position: Position) -> (NodeId, bool) {
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        match self.by_key.entry(position.canonical_key()) {
+            Entry::Occupied(there) => return (*there.get(), false),
+            Entry::Vacant(place) => place.insert(id),
+        };
         self.nodes.push(Node {
             position,
             searched: None,
@@ -309,9 +322,11 @@ impl Book {
             ply: None,
             place: 0,
         });
-        self.by_key.insert(position.canonical_key(), id);
-        self.link(id);
-        Ok((id, true))
+        let group = links::group(&position);
+        self.groups.entry(group).or_default().push(id);
+        self.loose.insert(group);
+        self.stale.insert(id);
+        (id, true)
     }
 
     /// Takes in what a search found about a position, unless what is there says more. Returns whether it was taken. In a

@@ -127,6 +127,15 @@ proptest! {
         prop_assert_eq!(once.len(), changed.len(), "each once");
         prop_assert!(other.settle().is_empty());
         prop_assert_eq!(said(&one), said(&other));
+        // As it is found again in a store.
+        let positions = one.ids().map(|id| (*one.node(id).position(), one.node(id).searched().cloned()));
+        let edges = one.ids().flat_map(|id| {
+            let node = one.node(id);
+            node.children().iter().map(|edge| (node.key(), edge.mv, one.node(edge.child).key())).collect::<Vec<_>>()
+        });
+        let again = Book::assemble(positions.collect(), edges).expect("a book");
+        prop_assert_eq!(said(&one), said(&again));
+        prop_assert_eq!(again.missing_edges().count(), 0);
         // Nothing is looked at deeper than the deepest search and the book below it.
         let plies = u16::try_from(one.len()).expect("small") + 12;
         prop_assert!(one.ids().filter_map(|id| one.node(id).value()).all(|value| value.depth <= plies));

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-use super::{Book, Edge, Node, NodeId};
+use super::{Book, Edge, Node, NodeId, Searched};
 use crate::board::{Color, Move, Orientation, Position, Square, Wall};
 
 /// What the positions of a group have in common: the walls, of two mirror images the smaller, and the walls in hand.
@@ -51,11 +51,54 @@ impl Book {
             let mv = if before.is_canonical() { mv } else { mv.mirrored() };
             self.add_edge(parent, mv, id);
         }
-        let group = group(&position);
-        self.groups.entry(group).or_default().push(id);
-        self.loose.insert(group);
-        self.stale.insert(id);
         self.come_nearer(id);
+    }
+
+    /// A book from its positions, each once, and all its edges, as they were found before. That is much quicker than to find them,
+    /// and believed: see [`Book::missing_edges`].
+    ///
+    /// # Errors
+    /// A position is there twice, or an edge's end is not.
+    pub fn assemble(
+        positions: Vec<(Position, Option<Searched>)>,
+        edges: impl IntoIterator<Item = (u64, Move, u64)>,
+    ) -> Result<Self, AssembleError> {
+        let mut book = Self::new();
+        for (position, searched) in positions {
+            let (id, is_new) = book.push(position);
+            if !is_new {
+                return Err(AssembleError::Twice(position));
+            }
+            book.nodes[id.index()].searched = searched;
+        }
+        for (parent, mv, child) in edges {
+            let end = |key| book.with_key(key).ok_or(AssembleError::Dangling(parent, mv));
+            let (parent, child) = (end(parent)?, end(child)?);
+            book.nodes[parent.index()].children.push(Edge { mv, child, backs: true });
+            book.nodes[child.index()].parents.push(parent);
+        }
+        for node in &mut book.nodes {
+            node.children.sort_by_key(|edge| edge.mv);
+        }
+        if let Some(start) = book.find(&Position::start()) {
+            book.come_nearer(start);
+        }
+        book.settle();
+        Ok(book)
+    }
+
+    /// The legal moves between positions of the book that are no edges; none, unless it was assembled without them.
+    pub fn missing_edges(&self) -> impl Iterator<Item = (NodeId, Move)> + '_ {
+        self.ids().flat_map(move |id| {
+            let node = self.node(id);
+            let is_missing = move |mv: &Move| {
+                chosen(&node.position, *mv) == *mv
+                    && node.children.binary_search_by_key(mv, |edge| edge.mv).is_err()
+                    && self.find(&node.position.after(*mv)).is_some()
+            };
+            let moves: Vec<Move> = node.position.legal_moves().iter().copied().filter(is_missing).collect();
+            moves.into_iter().map(move |mv| (id, mv))
+        })
     }
 
     fn add_edge(&mut self, parent: NodeId, mv: Move, child: NodeId) {
@@ -140,6 +183,17 @@ impl Book {
             }
         }
     }
+}
+
+/// Why positions and edges do not make a book.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AssembleError {
+    /// A position is there twice.
+    #[error("position '{0}' is there twice")]
+    Twice(Position),
+    /// An edge leads to or from a position that is not there.
+    #[error("move {1} of position {0:016x} leads from or to a position that is not in the book")]
+    Dangling(u64, Move),
 }
 
 /// Tarjan's algorithm without recursion: the strongly connected components, each after all that it leads to.
