@@ -63,8 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "coordinator", value_parser = store::file)]
     store: Option<PathBuf>,
 
-    /// Let the job go on after this command has ended; only with --coordinator
-    #[arg(long, requires = "coordinator")]
+    /// Hand the job in, say its number and leave; `corridor watch` shows it. Only with --coordinator
+    #[arg(long, requires = "coordinator", conflicts_with_all = ["svg", "html"])]
     detach: bool,
 
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "T", value_parser = time)]
     time: Option<Duration>,
 
-    /// Positions visited, all workers together, at least 1
+    /// Positions visited, all workers together, at least 1; a few more where several search at once
     #[arg(long, value_name = "N", value_parser = units::whole(1..=u64::MAX))]
     nodes: Option<u64>,
 }
@@ -185,7 +185,6 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let pictures = Pictures::new(&arguments.pictures, arguments.prune.into())?;
     let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
-    let interrupt = if arguments.detach { Interrupt::Leaves } else { Interrupt::Cancels };
     if arguments.coordinator.is_empty() {
         let crew = arguments.crew.crew()?;
         return runtime::run(async {
@@ -193,7 +192,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
             let cluster = LocalCluster::start(crew, store).await?;
             let client = Client::new(vec![cluster.url()]);
             let analyzed = match client.analyze(&spec).await {
-                Ok(stream) => show(&client, stream, interrupts, interrupt, pictures, json).await,
+                Ok(stream) => show(&client, stream, interrupts, Interrupt::Cancels, pictures, json).await,
                 Err(failure) => Err(failure),
             };
             cluster.stop().await;
@@ -210,8 +209,40 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
                 return Err(Failure::interrupted(&format!("{whom} had not answered yet")));
             }
         };
-        show(&client, stream, interrupts, interrupt, pictures, json).await
+        if arguments.detach {
+            return hand_in(stream, interrupts, &arguments.coordinator, json).await;
+        }
+        show(&client, stream, interrupts, Interrupt::Cancels, pictures, json).await
     })
+}
+
+/// Waits until the job is accepted, and so kept, and says what it is called.
+async fn hand_in(
+    mut stream: Stream,
+    mut interrupts: Interrupts,
+    urls: &[String],
+    json: bool,
+) -> Result<(), Failure> {
+    loop {
+        let seen = tokio::select! {
+            () = interrupts.wait() => {
+                return Err(Failure::interrupted(&"the job may have been accepted: corridor jobs lists it"));
+            }
+            seen = stream.next() => seen?,
+        };
+        match seen {
+            Seen::Lost(reason) => lost(None, &reason),
+            Seen::Event(record) => {
+                let JobEvent::Accepted(accepted) = &record.event else { continue };
+                if json {
+                    return out::line(&json_line(&record)?);
+                }
+                let (job, urls) = (accepted.job, urls.join(","));
+                out::line(&format!("job {job}: accepted"))?;
+                return out::line(&format!("corridor watch {job} --coordinator {urls}"));
+            }
+        }
+    }
 }
 
 /// How often the screen is looked after, and so the most often that it changes.

@@ -37,7 +37,8 @@ pub(crate) fn check_writable(flag: &str, path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::bad_input(&format!("{flag}: '-' is no file; name one")));
     }
-    let failure = |error: io::Error| Failure::Failed(anyhow::anyhow!("write {}: {error}", path.display()));
+    let failure =
+        |error: io::Error| Failure::bad_input(&format!("{flag}: write {}: {error}", path.display()));
     match std::fs::OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(_) => std::fs::remove_file(path).map_err(failure),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {

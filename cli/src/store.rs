@@ -26,6 +26,9 @@ pub(crate) fn file(text: &str) -> Result<PathBuf, String> {
 /// It cannot be had.
 pub(crate) async fn open(file: Option<&PathBuf>) -> Result<Option<Box<dyn Store>>, Failure> {
     let Some(file) = file else { return Ok(None) };
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        return Err(Failure::bad_input(&format!("--store: {} is no folder", folder.display())));
+    }
     let host = sysinfo::System::host_name().unwrap_or_else(|| "this host".to_owned());
     let holder = format!("process {} on {host}", std::process::id());
     match SqliteStore::open(file, &holder).await {

@@ -186,7 +186,7 @@ fn files_to_draw_into() {
     let (svg, missing) = (path("a.svg"), path("missing/b.html"));
     let analyze = ["analyze", "--moves", "", "--depth", "1", "--workers", "1", "--hash", "1M"];
     let ran = common::run(&[&analyze[..], &["--svg", &svg, "--html", &missing]].concat());
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.matches('\n').count()), (1, "", 1), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.matches('\n').count()), (2, "", 1), "{ran:?}");
     assert!(!std::path::Path::new(&svg).exists(), "nothing is left of what was not begun");
     let same = directory.path().join(".").join("a.svg");
     refused(

@@ -4,10 +4,11 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use common::{Ran, Server, eventually, lines, refused, run};
+use common::{Ran, Server, eventually, hand_in, lines, refused, run, signal_to, watch};
 
 /// A command that ended well.
 #[track_caller]
@@ -77,14 +78,19 @@ fn a_job_is_held_let_go_and_ended() {
     let mut coordinator = Server::coordinator(&[]);
     let url = coordinator.url("listening");
     let at = ["--coordinator", &url];
-    let mut shown =
-        Server::start(&[&["analyze", "--moves", "", "--time", "1h", "--detach"], &at[..]].concat());
+    let handed_in = ok(&[&["analyze", "--moves", "", "--time", "1h", "--detach"], &at[..]].concat());
+    assert_eq!(handed_in, format!("job 1: accepted\ncorridor watch 1 --coordinator {url}\n"));
     let jobs = || lines(&ok(&[&["jobs", "--json"], &at[..]].concat()));
-    eventually("the job is there", || jobs().iter().any(|job| job["state"] == "waiting"));
-    // Whoever detached leaves it alone.
-    shown.signal("-INT");
-    assert_eq!(shown.end().0, Some(1));
-    assert_eq!(shown.said, ["corridor: interrupted: job 1 goes on"]);
+    eventually("the job waits", || jobs().iter().any(|job| job["state"] == "waiting"));
+    // Whoever watches leaves it alone.
+    let mut shown = watch(&url, "1").spawn().unwrap();
+    let (mut events, mut first) = (BufReader::new(shown.stdout.take().unwrap()), String::new());
+    events.read_line(&mut first).unwrap();
+    assert!(first.starts_with("{\"event\":\"accepted\""), "{first}");
+    signal_to(shown.id(), "-INT");
+    let output = shown.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), err.as_str()), (Some(1), "corridor: interrupted: job 1 goes on\n"));
     let mut watching = Server::start(&[&["watch", "1"], &at[..]].concat());
     let job = &lines(&ok(&[&["pause", "1", "--json"], &at[..]].concat()))[0];
     assert_eq!(job["state"], "paused");
@@ -154,8 +160,7 @@ fn a_worker_hands_back_and_leaves_within_its_limit() {
     let mut worker = Server::worker(&url, &["--threads", "2", "--name", "anna"]);
     worker.line("registered");
     let at = ["--coordinator", &url];
-    let mut shown =
-        Server::start(&[&["analyze", "--moves", "", "--depth", "60", "--detach"], &at[..]].concat());
+    let shown = watch(&url, &hand_in(&url, &["analyze", "--moves", "", "--depth", "60"])).spawn().unwrap();
     let jobs = || lines(&ok(&[&["jobs", "--json"], &at[..]].concat()));
     eventually("it is deep in its work", || {
         jobs().first().is_some_and(|job| job["depth"].as_u64() > Some(7))
@@ -173,7 +178,7 @@ fn a_worker_hands_back_and_leaves_within_its_limit() {
     next.line("registered");
     eventually("it goes on", || jobs()[0]["depth"].as_u64() > depth);
     ok(&[&["cancel", "1"], &at[..]].concat());
-    assert_eq!(shown.end().0, Some(0));
+    assert!(shown.wait_with_output().unwrap().status.success());
 }
 
 #[test]

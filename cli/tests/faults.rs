@@ -8,10 +8,10 @@ mod common;
 mod proxy;
 
 use std::net::TcpListener;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Server, answer, check_events, command, eventually, lines, pause, run};
+use common::{Server, analyze, answer, check_events, eventually, lines, pause, run};
 use proxy::Proxy;
 use serde_json::Value;
 
@@ -25,9 +25,7 @@ fn undisturbed() -> Value {
 
 /// Has the job analysed; to be waited for.
 fn client(url: &str) -> std::process::Child {
-    let mut client = command();
-    client.args([&JOB[..], &["--json", "--detach", "--coordinator", url]].concat());
-    client.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    analyze(url, &JOB).spawn().unwrap()
 }
 
 /// Everything that a client has printed, checked, and what it complained about.

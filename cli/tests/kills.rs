@@ -16,11 +16,11 @@ mod common;
 mod random;
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use common::{LONG, Server, answer, check_events, command, eventually, lines, pause, run};
+use common::{LONG, Server, analyze, answer, check_events, eventually, lines, pause, run};
 use random::{Draw, seed};
 use serde_json::Value;
 
@@ -48,9 +48,7 @@ struct Client {
 
 impl Client {
     fn start(url: &str) -> Self {
-        let mut client = command();
-        client.args([&JOB[..], &["--json", "--detach", "--coordinator", url]].concat());
-        let mut child = client.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = analyze(url, &JOB).spawn().unwrap();
         let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let (sender, out) = mpsc::channel();
         std::thread::spawn(move || {

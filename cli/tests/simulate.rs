@@ -246,5 +246,5 @@ fn impossible_flags_are_refused_in_one_line() {
     // What cannot be written is said before the work.
     let nowhere = ["--trace", "/nowhere/trace.jsonl"];
     let ran = run(&[&base[..], &nowhere].concat());
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.matches('\n').count()), (1, "", 1), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.matches('\n').count()), (2, "", 1), "{ran:?}");
 }

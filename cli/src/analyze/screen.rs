@@ -98,6 +98,8 @@ impl Screen {
     }
 
     fn iteration(&mut self, report: &IterationReport) {
+        self.current_depth = report.depth + 1;
+        self.settled = 0;
         self.headline = format!(
             "depth {} complete: {} {}, {} nodes, {}/s, {} workers",
             report.depth,

@@ -257,7 +257,7 @@ fn progress(named: &Named, sample: &Sample, rate: u64) {
         let (workers, bare) = (sample.workers, sample.bare);
         let speedup = ratio(bare.nodes, rate) / sample.outcome.time.as_secs_f64();
         out::notice(&format!(
-            "{name}: depth {}, {} positions alone; {workers} workers: {speedup:.2}",
+            "{name}: depth {}, {} positions alone; {workers} workers: {speedup:.2} times as fast",
             bare.depth,
             units::grouped(bare.nodes)
         ));

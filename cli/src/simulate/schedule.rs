@@ -72,6 +72,7 @@ pub(super) fn picture(position: &str, workers: usize, outcome: &Outcome) -> Stri
         escaped(position),
         outcome.done.depth
     );
+    svg.push_str(&axis(total, y(workers)));
     for worker in 0..workers {
         // Writing to a string does not fail.
         let _ = writeln!(svg, "<text x=\"8\" y=\"{:.1}\">{}</text>", y(worker) + LANE - 4.0, worker + 1);
@@ -91,6 +92,28 @@ pub(super) fn picture(position: &str, workers: usize, outcome: &Outcome) -> Stri
         );
     }
     svg.push_str("</svg>\n");
+    svg
+}
+
+/// The time below the lanes, with a line through them at every round number of seconds.
+fn axis(total: f64, bottom: f64) -> String {
+    let rough = total / 10.0;
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0].iter().map(|unit| unit * power).find(|&step| step >= rough);
+    let step = step.unwrap_or(10.0 * power);
+    let decimals = if step >= 1.0 { 0 } else { 3 };
+    let mut svg = String::new();
+    let mut time = 0.0;
+    while time <= total {
+        let x = (WIDTH - 2.0 * MARGIN).mul_add(time / total, MARGIN);
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{x:.1} {TOP}V{bottom:.1}\" stroke=\"#ddd\"/><text x=\"{x:.1}\" y=\"{:.1}\" \
+             text-anchor=\"middle\" fill=\"#555\">{time:.decimals$} s</text>",
+            bottom + 16.0
+        );
+        time += step;
+    }
     svg
 }
 

@@ -78,6 +78,32 @@ pub(crate) fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// Hands a job in that goes on without a client; `arguments` are those of `analyze`. Returns its number.
+#[track_caller]
+pub(crate) fn hand_in(url: &str, arguments: &[&str]) -> String {
+    let ran = run(&[arguments, &["--json", "--detach", "--coordinator", url]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let events = lines(&ran.stdout);
+    assert_eq!((events.len(), &events[0]["event"]), (1, &"accepted".into()), "{}", ran.stdout);
+    events[0]["job"].as_u64().unwrap().to_string()
+}
+
+/// Somebody who has a job analysed on a cluster and reads all of it.
+pub(crate) fn analyze(url: &str, arguments: &[&str]) -> Command {
+    let mut analyze = command();
+    analyze.args(arguments).args(["--json", "--coordinator", url]);
+    analyze.stdout(Stdio::piped()).stderr(Stdio::piped());
+    analyze
+}
+
+/// Watches all of a job's events.
+pub(crate) fn watch(url: &str, job: &str) -> Command {
+    let mut watch = command();
+    watch.args(["watch", job, "--json", "--coordinator", url]);
+    watch.stdout(Stdio::piped()).stderr(Stdio::piped());
+    watch
+}
+
 /// A whole stream of events: numbered from 1 without a gap, one beginning, one end, no depth twice.
 #[track_caller]
 pub(crate) fn check_events(events: &[Value]) {

@@ -126,11 +126,11 @@ pub struct Cluster {
     stale: BTreeMap<JobId, Option<WorkerId>>,
     last_job: u64,
     last_unit: u64,
-    /// Why the store cannot be written, if that is so.
     /// The most that a job was given when it was given more.
     served: u64,
     /// Nodes of the master trees of all open jobs, as of their last look.
     tree_nodes: usize,
+    /// Why the store cannot be written, if that is so.
     store_fault: Option<String>,
 }
 
