@@ -134,7 +134,14 @@ pub const STORE_BACKLOG: usize = 65_536;
 /// A commit that takes longer than this counts as a fault of the store (`store_time`).
 pub const STORE_TIME: Duration = Duration::from_secs(5);
 
-/// How long another process may lock the store before that counts as a fault (`store_lock_time`).
+/// How long a database may take to be reached (`store_connect_time`); then that is a fault.
+pub const STORE_CONNECT_TIME: Duration = Duration::from_secs(5);
+
+/// How long a database may take to answer a statement, or to send the next row (`store_answer_time`); then it is dialled anew.
+pub const STORE_ANSWER_TIME: Duration = Duration::from_secs(15);
+
+/// How long another process may lock the store before that counts as a fault, or may take to leave a database
+/// (`store_lock_time`).
 pub const STORE_LOCK_TIME: Duration = Duration::from_secs(2);
 
 /// Pauses between tries to write a store that could not be written (`store_retry_min`, `store_retry_max`), doubling.
