@@ -115,7 +115,7 @@ impl Client {
 
     /// Submits a job and streams its events.
     pub(crate) async fn analyze(&self, spec: &JobSpec) -> Result<Stream, Failure> {
-        let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)) };
+        let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)), fresh: false };
         let ask = |mut analysis: Analysis| {
             let request = request.clone();
             async move { Ok(analysis.analyze(request).await?.into_inner()) }
