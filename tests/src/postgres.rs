@@ -194,6 +194,12 @@ impl Server {
         said(as_server("kill", &[signal, &process.to_string()])).expect("sent");
     }
 
+    /// Lets one of its processes write no file beyond so many bytes, as if the disk were full.
+    pub fn limit_files(&self, process: u32, bytes: u32) {
+        let limit = format!("--fsize={bytes}:unlimited");
+        said(as_server("prlimit", &["--pid", &process.to_string(), &limit])).expect("limited");
+    }
+
     fn data(&self) -> String {
         format!("{}/data", self.folder)
     }

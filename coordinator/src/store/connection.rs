@@ -19,7 +19,7 @@ use crate::limits::STORE_ANSWER_TIME;
 
 /// Rows of one statement.
 const ROWS: usize = 500;
-/// A database remembers the plan of a statement for at most so many rows: there is one for each number of them.
+/// A database remembers the statement for so many rows or fewer, and the one for the most rows: each number of rows has its own.
 const REMEMBERED_ROWS: usize = 16;
 /// How long a server is told goodbye.
 const GOODBYE_TIME: Duration = Duration::from_secs(1);
@@ -129,7 +129,7 @@ impl Connection {
             let values: Vec<Value<'_>> = rows.by_ref().take(ROWS).flatten().collect();
             let number = values.len() / N;
             let sql = AssertSqlSafe(format!("{before} {} {after}", self.list(number, N)));
-            let again = number <= REMEMBERED_ROWS;
+            let again = number <= REMEMBERED_ROWS || number == ROWS;
             match self {
                 Self::Sqlite(line) => bound!(sql, values).persistent(again).execute(line).await.map(drop)?,
                 Self::Postgres(line) => {

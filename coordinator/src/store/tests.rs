@@ -389,6 +389,38 @@ async fn a_line_that_breaks_while_nobody_writes_is_no_fault() {
     assert_eq!(held, StoreError::Held { store: place.to_string(), holder: "me".to_owned() });
 }
 
+/// No file may become larger than a segment of the server's log, and a batch is.
+#[tokio::test]
+async fn a_server_whose_disk_is_full_keeps_nothing_of_a_batch_and_can_be_written_again() {
+    const SEGMENT: u32 = 16 << 20;
+    let Some(server) = server::server() else { return };
+    let database = server.database();
+    let place = database.url.parse().expect("a URL");
+    let mut store = DatabaseStore::open(&place, "me").await.expect("a store");
+    store.commit(&entries(JobId(1))).await.expect("written");
+    // Nothing that could be compressed.
+    let mut seed = 1_u64;
+    let mut reason = || {
+        let mut digit = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            char::from(b'!' + u8::try_from((seed >> 33) % 90).expect("small"))
+        };
+        (0..1 << 20).map(|_| digit()).collect::<String>()
+    };
+    let mut batch = entries(JobId(2));
+    for seq in 3..23 {
+        let change = StateChange { state: JobState::Queued, reason: reason() };
+        batch.push(Keep::Event { job: JobId(2), record: event(seq, JobEvent::State(change)) });
+    }
+    server.limit_files(database.holder(), SEGMENT);
+    let full = store.commit(&batch).await.expect_err("full").to_string();
+    assert!(full.contains("could not extend file") && full.contains("File too large"), "{full}");
+    // A new session has no limit.
+    store.commit(&batch).await.expect("there is room again");
+    let kept = store.load().await.expect("readable");
+    assert_eq!((kept.jobs.len(), kept.jobs[0].events.len(), kept.jobs[1].events.len()), (2, 2, 22));
+}
+
 #[tokio::test]
 async fn whoever_was_replaced_writes_nothing_any_more() {
     let (Some(server), Some(_)) = (server::server(), database()) else { return };
