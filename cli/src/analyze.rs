@@ -7,10 +7,10 @@ pub(crate) mod pictures;
 pub(crate) mod screen;
 pub(crate) mod table;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use corridor_coordinator::store::Place;
 use corridor_shared::job::{JobLimits, JobSpec, RootPrune};
 use corridor_shared::search::MAX_DEPTH;
 
@@ -20,6 +20,7 @@ use crate::follow::{Interrupt, hand_in, show};
 use crate::local_cluster::{Crew, LocalCluster, processors};
 use crate::position_args::PositionArgs;
 use crate::signals::Interrupts;
+use crate::store::PlaceParser;
 use crate::{logging, memory, runtime, store, units};
 use pictures::{PictureArgs, Pictures};
 
@@ -59,9 +60,10 @@ pub(crate) struct Arguments {
           env = "CORRIDOR_COORDINATOR", value_parser = coordinator_url)]
     coordinator: Vec<String>,
 
-    /// Keep the job in this SQLite file; only without --coordinator
-    #[arg(long, value_name = "FILE", conflicts_with = "coordinator", value_parser = store::file)]
-    store: Option<PathBuf>,
+    /// Keep the job in this SQLite file or PostgreSQL database (postgres://USER@HOST/DATABASE); only without
+    /// --coordinator
+    #[arg(long, value_name = "FILE-OR-URL", conflicts_with = "coordinator", value_parser = PlaceParser)]
+    store: Option<Place>,
 
     /// Hand the job in, say its number and leave; `corridor watch` shows it. Only with --coordinator
     #[arg(long, requires = "coordinator", conflicts_with_all = ["svg", "html"])]

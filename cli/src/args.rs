@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::builder::{BoolishValueParser, Resettable};
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use corridor_coordinator::store::Place;
+
 use crate::failure::Failure;
 use crate::{
     analyze, bench, book, convert, coordinator, health, heat, jobs, legal, perft, serve, simulate, steer, watch,
@@ -115,7 +117,8 @@ fn prepared_argument(mut argument: Arg) -> Arg {
     if matches!(argument.get_action(), ArgAction::SetTrue) {
         return argument.value_parser(BoolishValueParser::new());
     }
-    let names_file = argument.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    let type_id = argument.get_value_parser().type_id();
+    let names_file = type_id == TypeId::of::<PathBuf>() || type_id == TypeId::of::<Place>();
     if argument.get_long().is_some() && argument.get_action().takes_values() && !names_file {
         argument = argument.allow_hyphen_values(true);
     }

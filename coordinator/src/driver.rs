@@ -11,10 +11,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use corridor_shared::exchange::shared_key;
-use corridor_shared::job::{EventRecord, JobId, JobSpec, Registration, Terms, Unit, WorkerId};
+use corridor_shared::job::{BookJobSpec, EventRecord, JobId, JobSpec, Registration, Terms, Unit, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ use tracing::{debug, info, warn};
 
 use crate::cache::SharedCache;
 use crate::cluster::{
-    Answer, Cluster, Command, Config, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays,
+    Answer, Cluster, Command, Config, Effect, Event, Known, Question, Refusal, Ticket, WatcherId, WorkerSays,
 };
 use crate::deliveries::{Deliveries, Parcel};
 use crate::keeper::{Keeper, Turn};
@@ -142,13 +142,23 @@ impl Handle {
         Ok(answered.await.map_err(|_| AskError::Closed)??)
     }
 
-    /// Submits a job and watches it from its first event on.
+    /// Submits a job and watches it from its first event on. What is known already need not be searched.
     ///
     /// # Errors
     /// As [`Handle::ask`].
-    pub async fn analyze(&self, spec: JobSpec) -> Result<EventStream, AskError> {
+    pub async fn analyze(&self, spec: JobSpec, known: Option<Box<Known>>) -> Result<EventStream, AskError> {
         let (watcher, stream) = self.new_watcher().await?;
-        self.ask(Question::Submit { spec: Box::new(spec), watcher: Some(watcher), known: None }).await?;
+        self.ask(Question::Submit { spec: Box::new(spec), watcher: Some(watcher), known }).await?;
+        Ok(stream)
+    }
+
+    /// Hands in a job on a book that is in memory, or joins one that does the same, and watches it from its first event on.
+    ///
+    /// # Errors
+    /// As [`Handle::ask`].
+    pub async fn work_on_book(&self, spec: BookJobSpec) -> Result<EventStream, AskError> {
+        let (watcher, stream) = self.new_watcher().await?;
+        self.ask(Question::SubmitBook { spec: Box::new(spec), watcher: Some(watcher) }).await?;
         Ok(stream)
     }
 
@@ -201,6 +211,9 @@ impl Handle {
 /// A driver that has not started, and the way to talk to it.
 #[must_use]
 pub fn new(config: Config) -> (Driver, Handle) {
+    #[expect(clippy::disallowed_methods, reason = "for people who look at values; nothing is decided by it")]
+    let now = SystemTime::now();
+    let config = Config { unix_time: now.duration_since(UNIX_EPOCH).unwrap_or_default(), ..config };
     let (mailbox, messages) = mpsc::channel(MAILBOX);
     let cache = Arc::new(SharedCache::new(config.cache_entries));
     let driver = Driver {

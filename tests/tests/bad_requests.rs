@@ -93,7 +93,10 @@ async fn busy() -> (Coordinator, FakeWorker) {
     let over = spec("/ / e9 e5 / 10 10 / 2".parse().expect("a position"), 1);
     rest(&mut submit(&mut client, &over).await, Vec::new()).await;
     let lasting = JobSpec { detach: true, ..spec(Position::start(), 9) };
-    client.submit(v1::SubmitRequest { spec: Some(spec_to_wire(&lasting)) }).await.expect("accepted");
+    client
+        .submit(v1::SubmitRequest { spec: Some(spec_to_wire(&lasting)), fresh: false })
+        .await
+        .expect("accepted");
     let mut worker = FakeWorker::join(&coordinator, "quiet").await;
     worker.granted().await;
     worker.beat(&[]).await;
@@ -169,9 +172,9 @@ async fn bad_jobs_are_refused_by_submit_and_analyze_alike() {
     }
     let mut refusals = Refusals::default();
     for (spec, says) in bad {
-        let request = v1::SubmitRequest { spec: Some(spec.clone()) };
+        let request = v1::SubmitRequest { spec: Some(spec.clone()), fresh: false };
         refusals.add(&format!("submit: {says}"), client.submit(request).await, Code::InvalidArgument, &says);
-        let request = v1::AnalyzeRequest { spec: Some(spec) };
+        let request = v1::AnalyzeRequest { spec: Some(spec), fresh: false };
         refusals.add(
             &format!("analyze: {says}"),
             client.analyze(request).await,
@@ -179,9 +182,9 @@ async fn bad_jobs_are_refused_by_submit_and_analyze_alike() {
             &says,
         );
     }
-    let nothing = v1::SubmitRequest { spec: None };
+    let nothing = v1::SubmitRequest { spec: None, fresh: false };
     refusals.add("submit nothing", client.submit(nothing).await, Code::InvalidArgument, "spec: is missing");
-    let nothing = v1::AnalyzeRequest { spec: None };
+    let nothing = v1::AnalyzeRequest { spec: None, fresh: false };
     refusals.add("analyze nothing", client.analyze(nothing).await, Code::InvalidArgument, "spec: is missing");
     refusals.check();
     assert_eq!(condition(&coordinator).await, before);
@@ -598,7 +601,10 @@ async fn a_worker_that_lies_harms_its_jobs_and_nothing_else() {
             detach: true,
             ..spec(position, 12)
         };
-        client.submit(v1::SubmitRequest { spec: Some(spec_to_wire(&job)) }).await.expect("accepted");
+        client
+            .submit(v1::SubmitRequest { spec: Some(spec_to_wire(&job)), fresh: false })
+            .await
+            .expect("accepted");
         let registration = v1::Register {
             instance: round,
             slots: 1 + u32::try_from(draw.below(3)).unwrap(),

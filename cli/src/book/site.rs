@@ -1,15 +1,16 @@
 //! Which book, and where it is.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use corridor_coordinator::store::Place;
 use corridor_proto::convert::book_name;
 
 use crate::client::{Client, coordinator_url};
 use crate::failure::Failure;
 use crate::local_cluster::{Crew, LocalCluster};
-use crate::store;
+use crate::store::{self, PlaceParser};
 
 /// Where books are unless something else is said.
 const USUAL_STORE: &str = "corridor.db";
@@ -17,9 +18,10 @@ const USUAL_STORE: &str = "corridor.db";
 /// Where the books are: a store or a cluster.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SiteArgs {
-    /// The store with the books, an SQLite file; the whole cluster then runs in this process [default: corridor.db]
-    #[arg(long, value_name = "FILE", conflicts_with = "coordinator", value_parser = store::file)]
-    store: Option<PathBuf>,
+    /// The store with the books, an SQLite file or a PostgreSQL database (postgres://USER@HOST/DATABASE); the whole cluster
+    /// then runs in this process [default: corridor.db]
+    #[arg(long, value_name = "FILE-OR-URL", conflicts_with = "coordinator", value_parser = PlaceParser)]
+    store: Option<Place>,
 
     /// The cluster with the books, http://HOST:PORT; of several, separated by commas, the first that answers
     #[arg(long, value_name = "URL", value_delimiter = ',', env = "CORRIDOR_COORDINATOR",
@@ -62,10 +64,18 @@ impl SiteArgs {
         &self.coordinator
     }
 
+    /// The store, if it is in this process.
+    fn place(&self) -> Option<Place> {
+        let usual = || Place::File(USUAL_STORE.into());
+        (!self.is_remote()).then(|| self.store.clone().unwrap_or_else(usual))
+    }
+
     /// The store's file, if it is one in this process.
-    pub(crate) fn store_file(&self) -> Option<&Path> {
-        let usual = || Path::new(USUAL_STORE);
-        (!self.is_remote()).then(|| self.store.as_deref().unwrap_or_else(usual))
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        match self.place()? {
+            Place::File(file) => Some(file),
+            Place::Postgres(_) => None,
+        }
     }
 
     /// Does something that needs no workers.
@@ -84,16 +94,19 @@ impl SiteArgs {
         crew: Option<Crew>,
         work: impl AsyncFnOnce(&Client) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let Some(file) = self.store_file() else {
+        let Some(place) = self.place() else {
             return work(&Client::new(self.coordinator.clone())).await;
         };
-        if wanted == Store::Existing && !file.exists() {
+        if wanted == Store::Existing
+            && let Place::File(file) = &place
+            && !file.exists()
+        {
             return Err(Failure::bad_input(&format!(
                 "--store: there is no file {}: import a book into it, or name another one or a --coordinator",
                 file.display()
             )));
         }
-        let opened = store::open(Some(&file.to_owned())).await?;
+        let opened = store::open(Some(&place)).await?;
         let cluster = LocalCluster::resume(crew, opened).await?;
         let done = work(&Client::new(vec![cluster.url()])).await;
         cluster.stop().await;
