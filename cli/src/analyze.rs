@@ -203,4 +203,3 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         show(&client, stream, interrupts, Interrupt::Cancels, pictures, json).await.map(drop)
     })
 }
-

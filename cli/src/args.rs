@@ -10,8 +10,8 @@ use corridor_coordinator::store::Place;
 
 use crate::failure::Failure;
 use crate::{
-    analyze, bench, book, convert, coordinator, health, heat, jobs, legal, perft, serve, simulate, steer, watch,
-    worker, workers,
+    analyze, bench, book, convert, coordinator, health, heat, jobs, legal, perft, serve, simulate, steer,
+    watch, worker, workers,
 };
 
 /// Corridor analyses Quoridor positions, alone or on a cluster.

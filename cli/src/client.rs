@@ -22,7 +22,7 @@ use tonic::{Code, Status, Streaming};
 
 use crate::failure::Failure;
 
-pub(crate) use books::Books;
+pub(crate) use books::{Exported, Shown};
 
 /// Whoever gets no answer from any coordinator within this time, all in all, gives up.
 const ANSWER_TIME: Duration = Duration::from_secs(8);
@@ -550,7 +550,8 @@ const BOOK_FIELDS: [&str; 6] = ["book", "most", "multipv", "positions", "prune",
 
 /// A complaint about a field, as one about the flag that sets it.
 fn by_flag(message: &str) -> String {
-    let flag = message.split_once(':').and_then(|(field, fault)| Some(format!("{}:{fault}", flag_of(field)?)));
+    let flag =
+        message.split_once(':').and_then(|(field, fault)| Some(format!("{}:{fault}", flag_of(field)?)));
     flag.unwrap_or_else(|| message.to_owned())
 }
 

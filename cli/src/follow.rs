@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use corridor_shared::job::{BookDone, DoneReport, EventRecord, JobEvent, JobId};
+use corridor_shared::job::{BookDone, EventRecord, JobEvent, JobId};
 use tokio::time::MissedTickBehavior;
 
 use crate::analyze::pictures::Pictures;
@@ -29,7 +29,7 @@ pub(crate) enum Interrupt {
 #[derive(Debug)]
 pub(crate) enum Ended {
     /// The analysis of a position.
-    Position(Box<DoneReport>),
+    Position,
     /// Work on a book.
     Book(BookDone),
 }
@@ -83,7 +83,7 @@ pub(crate) async fn show(
         display.show(&record)?;
         pictures.see(&record.event)?;
         match record.event {
-            JobEvent::Done(done) => return Ok(Ended::Position(Box::new(done))),
+            JobEvent::Done(_) => return Ok(Ended::Position),
             JobEvent::BookDone(done) => return Ok(Ended::Book(done)),
             JobEvent::Error(failure) => {
                 return Err(Failure::Failed(anyhow::anyhow!("{}: {}", failure.code, failure.message)));

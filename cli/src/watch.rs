@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
             () = waiting.wait() => return Err(Failure::interrupted(&"no coordinator had answered yet")),
         };
         match show(&client, stream, interrupts, Interrupt::Leaves, pictures, json).await? {
-            Ended::Position(_) => Ok(()),
+            Ended::Position => Ok(()),
             Ended::Book(done) => book::verdict(&done, book::Wanted::Everything),
         }
     })

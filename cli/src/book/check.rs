@@ -60,7 +60,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
 }
 
 fn text(name: &str, found: &CheckResponse) -> String {
-    let mut text: String = found.faults.iter().map(|fault| format!("{}\n", listing::printable(fault))).collect();
+    let mut text: String =
+        found.faults.iter().map(|fault| format!("{}\n", listing::printable(fault))).collect();
     let shown = u64::try_from(found.faults.len()).unwrap_or(u64::MAX);
     if found.fault_count > shown {
         text.push_str(&format!("and {} more\n", grouped(found.fault_count - shown)));

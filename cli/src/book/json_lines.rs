@@ -147,7 +147,10 @@ impl Fields {
 fn score_in(value: &Value, field: &'static str) -> Result<WhiteScore, FieldFault> {
     let only = value.as_object().filter(|object| object.len() == 1).and_then(|object| object.iter().next());
     only.and_then(|(kind, number)| score(kind, number.as_i64()?)).ok_or_else(|| {
-        FieldFault::new(field, "a score such as {\"cm\":120}, {\"white_wins_in\":9} or {\"black_wins_in\":16} is wanted")
+        FieldFault::new(
+            field,
+            "a score such as {\"cm\":120}, {\"white_wins_in\":9} or {\"black_wins_in\":16} is wanted",
+        )
     })
 }
 

@@ -102,7 +102,9 @@ mod tests {
         let packed = parts.pack();
         let sizes: Vec<usize> = read(&packed).iter().map(|part| part.games.len()).collect();
         assert_eq!(sizes, [500, 500, 1]);
-        assert!(read(&packed).iter().all(|part| part.book == "main" && part.keep_going && part.notation != 0));
+        assert!(
+            read(&packed).iter().all(|part| part.book == "main" && part.keep_going && part.notation != 0)
+        );
         assert_eq!([packed.line(1), packed.line(2), packed.line(1_001)], [1, 3, 2_001]);
     }
 

@@ -112,7 +112,8 @@ impl BookScreen {
         let bar = format!("{}{}", "\u{2588}".repeat(full), "\u{2591}".repeat(BAR - full));
         let left = remaining(self.progress, self.task).map(|time| format!(", {} left", span(time)));
         let state = self.waiting.clone().unwrap_or_else(|| format!("{workers} workers"));
-        let failed = if self.failed > 0 { format!(", {} failed", grouped(self.failed)) } else { String::new() };
+        let failed =
+            if self.failed > 0 { format!(", {} failed", grouped(self.failed)) } else { String::new() };
         format!(
             "book {}: {}  {bar}  {}/{}{failed}  {}{}\n{}, {}, {} nodes, {}/s\n",
             self.book,
@@ -231,7 +232,12 @@ mod tests {
         let mut screen = BookScreen::new(&accepted(task));
         screen.progress = progress(50);
         let shown = screen.headlines();
-        assert!(shown.starts_with("book main: analyze  \u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2591}"), "{shown}");
+        assert!(
+            shown.starts_with(
+                "book main: analyze  \u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2591}"
+            ),
+            "{shown}"
+        );
         assert!(shown.contains("  50/200  5m 00s, 15m 00s left\n"), "{shown}");
         assert!(shown.ends_with("4 workers, 10 positions a minute, 3,000,000 nodes, 10,000/s\n"), "{shown}");
         let growing = BookTask::Expand { positions: None, growth: Growth::default(), time: None };

@@ -63,7 +63,9 @@ impl SearchArgs {
     pub(super) fn spec(&self, book: &BookArgs, task: BookTask) -> Result<BookJobSpec, Failure> {
         let limits = JobLimits { depth: self.depth, time: self.time, nodes: self.nodes };
         if limits == JobLimits::default() {
-            return Err(Failure::bad_input(&"a limit for each position is wanted: --depth, --nodes or --time"));
+            return Err(Failure::bad_input(
+                &"a limit for each position is wanted: --depth, --nodes or --time",
+            ));
         }
         Ok(BookJobSpec {
             book: book.name.clone(),
@@ -116,7 +118,7 @@ pub(super) fn run(
             }
             let pictures = Pictures::new(&PictureArgs::default(), RootPrune::Cat)?;
             match show(client, stream, interrupts, Interrupt::Cancels, pictures, json).await? {
-                Ended::Position(_) => Ok(()),
+                Ended::Position => Ok(()),
                 Ended::Book(done) => verdict(&done, wanted),
             }
         };

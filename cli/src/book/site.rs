@@ -1,6 +1,5 @@
 //! Which book, and where it is.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
@@ -68,14 +67,6 @@ impl SiteArgs {
     fn place(&self) -> Option<Place> {
         let usual = || Place::File(USUAL_STORE.into());
         (!self.is_remote()).then(|| self.store.clone().unwrap_or_else(usual))
-    }
-
-    /// The store's file, if it is one in this process.
-    pub(crate) fn file(&self) -> Option<PathBuf> {
-        match self.place()? {
-            Place::File(file) => Some(file),
-            Place::Postgres(_) => None,
-        }
     }
 
     /// Does something that needs no workers.

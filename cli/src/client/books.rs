@@ -103,8 +103,7 @@ impl Books {
 
     /// One position.
     pub(crate) async fn node(&self, book: &str, position: &Position) -> Result<Shown, Failure> {
-        let request =
-            v1::NodeRequest { book: book.to_owned(), position: Some(position_to_spec(position)) };
+        let request = v1::NodeRequest { book: book.to_owned(), position: Some(position_to_spec(position)) };
         let answer = self.calls.clone().node(request).await.map_err(|status| self.refused(&status))?;
         let node = answer.into_inner().node.ok_or_else(|| unreadable(&self.url, &"it is empty"))?;
         let record = record_from_wire(&node).map_err(|error| unreadable(&self.url, &error))?;
