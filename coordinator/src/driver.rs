@@ -670,6 +670,7 @@ mod tests {
             search_time: Duration::from_micros(1),
             open: Vec::new(),
             path_dependent: false,
+            lines: Vec::new(),
         })
     }
 

@@ -775,6 +775,7 @@ pub fn unit_to_wire(unit: &job::Unit) -> v1::Unit {
         traceparent: unit.traceparent.as_deref().unwrap_or_default().to_owned(),
         speculative: unit.speculative,
         seeds: unit.seeds.iter().map(entry_to_wire).collect(),
+        whole_multipv: unit.whole.map(u32::from),
     }
 }
 
@@ -798,6 +799,13 @@ pub fn unit_from_wire(unit: v1::Unit) -> Converted<job::Unit> {
         traceparent: (!unit.traceparent.is_empty()).then(|| unit.traceparent.into()),
         speculative: unit.speculative,
         seeds: cache::seeds_from_wire(&unit.seeds)?,
+        whole: match unit.whole_multipv {
+            None => None,
+            Some(lines) => {
+                let field = "unit.whole_multipv";
+                Some(at_least_one(narrow(lines.into(), field)?, field)?)
+            }
+        },
     })
 }
 
@@ -837,7 +845,37 @@ pub fn report_to_wire(report: &job::UnitReport) -> v1::UnitResult {
         search_us: u64::try_from(report.search_time.as_micros()).unwrap_or(u64::MAX),
         open: report.open.iter().map(shed_node_to_wire).collect(),
         path_dependent: report.path_dependent,
+        lines: report.lines.iter().map(line_to_wire).collect(),
     }
+}
+
+/// A completed depth of a whole unit, for the wire.
+#[must_use]
+pub fn unit_iteration_to_wire(iteration: &job::UnitIteration) -> v1::UnitIteration {
+    v1::UnitIteration {
+        unit: iteration.unit.0,
+        attempt: iteration.attempt.0,
+        lines: iteration.lines.iter().map(line_to_wire).collect(),
+        nodes: iteration.nodes,
+    }
+}
+
+/// A completed depth of a whole unit, from the wire.
+///
+/// # Errors
+/// A field is missing or malformed.
+pub fn unit_iteration_from_wire(iteration: &v1::UnitIteration) -> Converted<job::UnitIteration> {
+    Ok(job::UnitIteration {
+        unit: job::UnitId(iteration.unit),
+        attempt: job::Attempt(iteration.attempt),
+        lines: lines_from_wire(&iteration.lines, "iteration.lines")?,
+        nodes: iteration.nodes.min(MAX_UNIT_NODES),
+    })
+}
+
+fn lines_from_wire(lines: &[v1::Line], field: &str) -> Converted<Vec<job::Line>> {
+    let line = |(index, line)| line_from_wire(line, &format!("{field}[{index}]"));
+    lines.iter().enumerate().map(line).collect()
 }
 
 fn shed_node_to_wire(node: &job::ShedNode) -> v1::ShedNode {
@@ -886,5 +924,6 @@ pub fn report_from_wire(result: &v1::UnitResult) -> Converted<job::UnitReport> {
         search_time: Duration::from_micros(result.search_us),
         open: result.open.iter().map(shed_node_from_wire).collect::<Converted<_>>()?,
         path_dependent: result.path_dependent,
+        lines: lines_from_wire(&result.lines, "result.lines")?,
     })
 }

@@ -155,6 +155,7 @@ fn unit() -> Unit {
         traceparent: Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".into()),
         speculative: true,
         seeds: vec![entry()],
+        whole: None,
     }
 }
 

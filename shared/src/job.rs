@@ -682,6 +682,8 @@ pub struct Unit {
     pub speculative: bool,
     /// What the cluster knows about the path's end and its expected play; none for a deterministic unit.
     pub seeds: Vec<SharedEntry>,
+    /// The root itself is analysed from depth 1 on, with exact scores for so many lines; path and window say nothing then.
+    pub whole: Option<u16>,
 }
 
 impl Unit {
@@ -700,6 +702,19 @@ pub struct UnitProgress {
     /// The attempt.
     pub attempt: Attempt,
     /// Positions visited so far; 0 while it waits.
+    pub nodes: u64,
+}
+
+/// A whole unit has completed a depth and goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnitIteration {
+    /// The unit.
+    pub unit: UnitId,
+    /// The attempt.
+    pub attempt: Attempt,
+    /// Every searched root move, best first.
+    pub lines: Vec<Line>,
+    /// Positions visited up to its end.
     pub nodes: u64,
 }
 
@@ -722,6 +737,8 @@ pub struct UnitReport {
     pub search_time: Duration,
     /// The score holds on this path only: a repetition of one of its positions is behind it.
     pub path_dependent: bool,
+    /// Of a whole unit: every searched root move of the last completed depth, best first.
+    pub lines: Vec<Line>,
     /// After a call to shed: the nodes from the path's end downwards that were being searched, so that others can go on.
     pub open: Vec<ShedNode>,
 }

@@ -217,6 +217,11 @@ impl Batch {
         }
     }
 
+    /// Positions that the search of one of its positions has visited so far, on average; `None` before the first.
+    pub(crate) fn nodes_each(&self) -> Option<u64> {
+        self.nodes.checked_div(self.searched)
+    }
+
     fn total(&self) -> u64 {
         self.searched + count(self.todo.len() + self.running.len())
     }

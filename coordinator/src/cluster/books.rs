@@ -183,7 +183,9 @@ impl Cluster {
         let slots = self.fleet.slots();
         let Some(batch) = self.batches.get_mut(&id).filter(|batch| batch.ledger.is_open()) else { return };
         // A search with a time limit must not wait; any other one should, so that no slot waits for it.
-        let wanted = if batch.spec.limits.time.is_some() { slots } else { 2 * slots };
+        let each = batch.nodes_each();
+        let is_timed = batch.spec.limits.time.is_some();
+        let wanted = if is_timed { slots } else { slots * self.parts_per_slot(each) };
         loop {
             let Some(batch) = self.batches.get_mut(&id) else { return };
             let room = wanted.min(limits::MAX_PARTS).saturating_sub(batch.running.len());
@@ -214,7 +216,10 @@ impl Cluster {
         let id = JobId(FIRST_PART + self.last_part);
         let spec = batch.spec.search(*book.node(node).position(), limits);
         let mut job = Job::part(id, of, spec, now);
-        let over = iteration.and_then(|iteration| job.resume(iteration));
+        let over = iteration.and_then(|iteration| {
+            job.whole = None;
+            job.resume(iteration)
+        });
         batch.running.insert(id, node);
         self.open.insert((Reverse(job.spec.priority), id));
         self.jobs.insert(id, job);

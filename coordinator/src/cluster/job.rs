@@ -17,6 +17,7 @@ use super::merge;
 use super::messages::{Effect, Iteration, Keep, Known, Standing};
 use super::plan::{Manner, Plan, RootMove};
 use super::restore::KeptJob;
+use super::whole::Whole;
 use crate::limits::{DEFAULT_TIME, FIRST_DEPTH_GRACE};
 
 /// Plies searched when there is but one legal move: enough for a pawn race to be scored exactly.
@@ -29,6 +30,8 @@ pub(crate) struct Job {
     pub(crate) spec: JobSpec,
     /// The book's job that it is a part of.
     pub(crate) part_of: Option<JobId>,
+    /// The position is one unit, as long as this is there.
+    pub(crate) whole: Option<Whole>,
     /// Who has searched each root move last; for a part.
     pub(crate) searchers: BTreeMap<Move, String>,
     pub(crate) plan: Plan,
@@ -57,6 +60,7 @@ impl Job {
         Self {
             ledger: Ledger::new(id, spec.detach, now),
             part_of: None,
+            whole: None,
             searchers: BTreeMap::new(),
             plan: Plan::new(spec.position, moves.kept.iter().map(root_move), manner(&spec)),
             tree_nodes: 0,
@@ -74,7 +78,10 @@ impl Job {
     /// The search of a position of a book.
     pub(crate) fn part(id: JobId, of: JobId, spec: JobSpec, now: Duration) -> Self {
         let job = Self::new(id, spec, now);
-        Self { part_of: Some(of), ledger: job.ledger.silent(), ..job }
+        // What must not depend on a schedule, or looks at pruned moves afterwards, is searched in the ordinary way.
+        let whole = !job.spec.deterministic && job.spec.prune != RootPrune::Audit;
+        let whole = whole.then(Whole::default);
+        Self { part_of: Some(of), ledger: job.ledger.silent(), whole, ..job }
     }
 
     /// The answer is known already.
@@ -117,7 +124,8 @@ impl Job {
     /// When its time is up. A limit that is shorter than the first depth takes is stretched a little.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         // A part of another job has its time from the moment on at which somebody searches it.
-        if self.part_of.is_some() && self.ledger.state == JobState::Queued {
+        let is_late = self.whole.as_ref().is_some_and(Whole::is_late);
+        if is_late || (self.part_of.is_some() && self.ledger.state == JobState::Queued) {
             return None;
         }
         let limits = &self.spec.limits;
@@ -227,7 +235,7 @@ impl Job {
 
     /// The job's last event. Its plan must hold no leases any more.
     pub(crate) fn end(&mut self, end: End, now: Duration, effects: &mut Vec<Effect>) {
-        debug_assert!(self.plan.leased_units().next().is_none(), "a lease outlived its job");
+        debug_assert!(self.leased_units().next().is_none(), "a lease outlived its job");
         let (state, reason, event) = match end {
             End::Done(stopped_by) => {
                 (JobState::Done, String::new(), JobEvent::Done(self.done(stopped_by, now)))

@@ -8,7 +8,7 @@ use corridor_shared::book::{Book, Searched, Value};
 use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     Attempt, BookJobSpec, EventRecord, JobId, JobSpec, JobState, JobSummary, Line, Registration, Terms, Unit,
-    UnitId, UnitProgress, UnitReport, WhiteWindow, WorkerId, WorkerSummary,
+    UnitId, UnitIteration, UnitProgress, UnitReport, WhiteWindow, WorkerId, WorkerSummary,
 };
 
 /// Number of a client's stream of events, given by the driver.
@@ -138,6 +138,8 @@ pub enum WorkerSays {
     Heartbeat(Vec<UnitProgress>),
     /// A unit has ended.
     Report(UnitReport),
+    /// A whole unit has completed a depth and goes on.
+    Iteration(UnitIteration),
     /// A unit cannot be searched.
     Failed {
         /// The unit.

@@ -8,6 +8,8 @@
 //! last one comes exactly once.
 
 mod batch;
+#[cfg(test)]
+mod book_tests;
 mod books;
 mod deaths;
 mod job;
@@ -21,6 +23,7 @@ mod restore;
 mod split_tests;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -467,6 +470,7 @@ impl Cluster {
                     }
                 }
             }
+            WorkerSays::Iteration(told) => self.whole_iterated(worker, told, effects),
             WorkerSays::Report(report) => self.report(now, worker, report, effects),
             WorkerSays::Failed { unit, attempt, message } => {
                 self.failed(now, worker, unit, attempt, &message, effects);
@@ -498,6 +502,9 @@ impl Cluster {
         if let Some(job) = self.jobs.get_mut(&lease.unit.job) {
             // A deterministic job counts accepted results only.
             job.nodes += if job.spec.deterministic { 0 } else { nodes };
+            if lease.unit.whole.is_some() {
+                return self.whole_lost(lease);
+            }
             job.plan.take_back(lease.unit.unit, lease.unit.attempt, nodes);
             self.stale.entry(lease.unit.job).or_default();
         }
@@ -513,7 +520,7 @@ impl Cluster {
 
     fn revoke_all(&mut self, now: Duration, job: JobId, effects: &mut Vec<Effect>) {
         let units: Vec<UnitId> =
-            self.jobs.get(&job).map(|job| job.plan.leased_units().collect()).unwrap_or_default();
+            self.jobs.get(&job).map(|job| job.leased_units().collect()).unwrap_or_default();
         for unit in units {
             self.revoke(now, unit, effects);
             self.failures.remove(&unit);
@@ -528,6 +535,9 @@ impl Cluster {
             return;
         }
         let Some(lease) = self.fleet.end(report.unit, now) else { return };
+        if lease.unit.whole.is_some() {
+            return self.whole_reported(now, worker, &lease, report, effects);
+        }
         match merge::at_node(&report, &lease.unit).filter(|_| report.completed) {
             Some((score, bound)) => {
                 self.failures.remove(&report.unit);
@@ -621,7 +631,10 @@ impl Cluster {
             self.stale.remove(&id);
             let (split_above, speculate) = self.manner_of_splitting(id);
             let slots = self.slots_for(id);
-            let Some(job) = self.jobs.get_mut(&id).filter(|job| job.ledger.is_open()) else { return };
+            let Some(job) = self.jobs.get_mut(&id).filter(|job| job.ledger.is_open() && job.whole.is_none())
+            else {
+                return;
+            };
             if job.ledger.events().len() >= limits::MAX_EVENTS_PER_JOB {
                 let text = format!("max_events_per_job {} is reached", limits::MAX_EVENTS_PER_JOB);
                 return self.end_job(now, id, failure("resource_exhausted", text), effects);
@@ -801,6 +814,10 @@ impl Cluster {
         for id in open {
             let Some(job) = self.jobs.get(&id) else { continue };
             if job.deadline().is_some_and(|deadline| deadline <= now) {
+                if job.whole.is_some() {
+                    self.whole_is_late(id, effects);
+                    continue;
+                }
                 let end = self.out_of_time(job);
                 self.end_job(now, id, end, effects);
             } else if job.ledger.abandoned_at().is_some_and(|at| at <= now) {
@@ -874,7 +891,7 @@ impl Cluster {
         let least = self.least_served();
         let ready = |&&(_, id): &&(Reverse<i32>, JobId)| {
             let job = self.jobs.get(&id).filter(|job| job.ledger.is_open() && fits(job));
-            job.is_some_and(|job| job.plan.has_task(worst))
+            job.is_some_and(|job| job.is_free_whole() || job.whole.is_none() && job.plan.has_task(worst))
         };
         let share = |&&(priority, id): &&(Reverse<i32>, JobId)| (priority, self.served_to(id).max(least), id);
         self.open.iter().filter(ready).min_by_key(share).map(|&(_, id)| id)
@@ -902,6 +919,10 @@ impl Cluster {
     ) -> bool {
         let Some(id) = self.next_job(worst, |_| true) else { return false };
         let Some(job) = self.jobs.get(&id) else { return false };
+        if job.is_free_whole() {
+            self.grant_whole(now, worker, id, effects);
+            return true;
+        }
         let Some(task) = job.plan.next_task(worker, worst) else { return false };
         // What is urgent goes to whoever knows it, if that one is idle too.
         let home = task.home.filter(|&home| task.class == Class::Needed && self.fleet.has_free_slot(home));
@@ -911,13 +932,17 @@ impl Cluster {
 
     /// A unit that waits at a busy worker, so that no thread waits for a message.
     fn grant_ahead(&mut self, now: Duration, worker: WorkerId, effects: &mut Vec<Effect>) -> bool {
-        // The budget of a unit that waits would be stale when it begins.
-        let Some(id) = self.next_job(Class::Likely, |job| job.spec.limits.nodes.is_none()) else {
+        // The budget of a unit that waits would be stale when it begins, unless it is the whole job's.
+        let waits = |job: &Job| job.spec.limits.nodes.is_none() || job.whole.is_some();
+        let Some(id) = self.next_job(Class::Likely, waits) else {
             return false;
         };
-        let Some(task) = self.jobs.get(&id).and_then(|job| job.plan.next_task(worker, Class::Likely)) else {
-            return false;
-        };
+        let Some(job) = self.jobs.get(&id) else { return false };
+        if job.is_free_whole() {
+            self.grant_whole(now, worker, id, effects);
+            return true;
+        }
+        let Some(task) = job.plan.next_task(worker, Class::Likely) else { return false };
         self.grant(now, worker, id, &task, effects);
         true
     }
@@ -944,6 +969,7 @@ impl Cluster {
             traceparent: job.spec.traceparent.clone(),
             speculative: task.class > Class::Likely,
             seeds: Vec::new(),
+            whole: None,
         };
         unit.window = merge::window_at_end(task.window, unit.turn(), unit.path.len());
         job.plan.lift(least);
@@ -1021,6 +1047,9 @@ impl Cluster {
         let shed = move |lease: &Lease| {
             let unit = lease.unit.unit;
             let job = self.jobs.get(&lease.unit.job)?;
+            if lease.unit.whole.is_some() && !lease.shedding && self.fleet.runs(lease) {
+                return Some((self.whole_sheds_at(lease)?, unit));
+            }
             if lease.shedding || !job.plan.may_shed(unit) || !self.fleet.runs(lease) || self.config.root_only
             {
                 return None;

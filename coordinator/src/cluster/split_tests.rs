@@ -77,6 +77,7 @@ fn search(searcher: &mut Searcher, unit: &Unit, polls: u32) -> UnitReport {
         search_time: Duration::from_micros(found.nodes),
         open,
         path_dependent: found.path_dependent,
+        lines: Vec::new(),
     }
 }
 
