@@ -10,8 +10,8 @@ use corridor_coordinator::store::Place;
 
 use crate::failure::Failure;
 use crate::{
-    analyze, bench, convert, coordinator, health, heat, jobs, legal, perft, serve, simulate, steer, watch,
-    worker, workers,
+    analyze, bench, book, convert, coordinator, health, heat, jobs, legal, perft, serve, simulate, steer,
+    watch, worker, workers,
 };
 
 /// Corridor analyses Quoridor positions, alone or on a cluster.
@@ -30,6 +30,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Analyse a position in depth, on a cluster: the main job
     Analyze(analyze::Arguments),
+    /// Opening books: import, analyse, grow, look at and export them
+    Book(book::Arguments),
     /// Run a coordinator and workers in one process, for others to use
     Serve(serve::Arguments),
     /// Run the coordinator of a cluster

@@ -226,6 +226,13 @@ pub fn rfc3339(seconds: u64) -> String {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX).to_string()
 }
 
+/// Seconds since 1970 of a moment as [`rfc3339`] writes it; `None` if it is none, or an earlier one.
+#[must_use]
+pub fn seconds_since_1970(text: &str) -> Option<u64> {
+    let moment: Timestamp = text.parse().ok()?;
+    u64::try_from(moment.as_second()).ok()
+}
+
 #[derive(Serialize)]
 struct HeatView<'a> {
     #[serde(rename = "move")]
