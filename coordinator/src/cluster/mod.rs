@@ -212,7 +212,9 @@ impl Cluster {
         let batches = batches.flat_map(|batch| [batch.growth_ends(), batch.ledger.abandoned_at()]);
         let due = jobs.chain(batches).flatten().min();
         let idle = self.fleet.idlest().is_some();
-        let due_when_idle = || self.sheddable().chain(self.stragglers()).map(|(due, _)| due).min();
+        let due_when_idle = || {
+            self.sheddable().chain(self.stragglers()).chain(self.wholes_to_split()).map(|(due, _)| due).min()
+        };
         let shed = if idle { due_when_idle() } else { None };
         [due, shed, self.fleet.next_overdue(self.config.lease)].into_iter().flatten().min()
     }
@@ -871,6 +873,7 @@ impl Cluster {
                 && !self.grant_any(now, worker, Class::Guess, effects)
             {
                 self.shed(now, effects);
+                self.split_wholes(now, effects);
                 if !self.duplicate(now, worker, effects) {
                     break;
                 }
@@ -1047,9 +1050,6 @@ impl Cluster {
         let shed = move |lease: &Lease| {
             let unit = lease.unit.unit;
             let job = self.jobs.get(&lease.unit.job)?;
-            if lease.unit.whole.is_some() && !lease.shedding && self.fleet.runs(lease) {
-                return Some((self.whole_sheds_at(lease)?, unit));
-            }
             if lease.shedding || !job.plan.may_shed(unit) || !self.fleet.runs(lease) || self.config.root_only
             {
                 return None;

@@ -256,12 +256,23 @@ impl Cluster {
         }
     }
 
-    /// From when on a running whole unit is split because slots are idle: those would have had another position.
-    pub(super) fn whole_sheds_at(&self, lease: &Lease) -> Option<Duration> {
-        let job = self.jobs.get(&lease.unit.job).filter(|job| job.whole.is_some())?;
-        let is_last =
-            job.part_of.and_then(|of| self.batches.get(&of)).is_some_and(|batch| batch.todo.is_empty());
-        is_last.then(|| lease.began_at.saturating_add(SHED_AFTER))
+    /// Running whole units that are split because slots are idle, and from when on: one for each such slot.
+    pub(super) fn wholes_to_split(&self) -> impl Iterator<Item = (Duration, UnitId)> + '_ {
+        let running = || self.fleet.leases().filter(|lease| lease.unit.whole.is_some());
+        let enough = running().filter(|lease| lease.shedding).count() >= self.fleet.free_slots();
+        let splits = move |lease: &&Lease| !enough && !lease.shedding && self.fleet.runs(lease);
+        running().filter(splits).map(|lease| (lease.began_at.saturating_add(SHED_AFTER), lease.unit.unit))
+    }
+
+    /// Somebody is idle and no position is left: those that have run for long are split.
+    pub(super) fn split_wholes(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+        loop {
+            let due = self.wholes_to_split().filter(|&(due, _)| due <= now).min();
+            let Some(lease) = due.and_then(|(_, unit)| self.fleet.lease_mut(unit)) else { return };
+            lease.shedding = true;
+            let command = Command::Shed { unit: lease.unit.unit, attempt: lease.unit.attempt };
+            effects.push(Effect::Send { worker: lease.worker, command });
+        }
     }
 }
 
