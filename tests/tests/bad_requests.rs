@@ -573,6 +573,7 @@ fn lie(draw: &mut Draw, unit: &v1::Unit) -> v1::UnitResult {
         search_us: nodes(draw),
         open,
         path_dependent: draw.below(2) == 0,
+        lines: Vec::new(),
     }
 }
 
