@@ -197,6 +197,13 @@ fn back_up(positions: &[Position]) {
     book.settle();
     let at_start = started.elapsed();
     times.sort();
+    let growth = corridor_shared::book::Growth::default();
+    let started = Instant::now();
+    let leaves = book.frontier(&growth, 64).len();
+    println!(
+        "| where it is worth growing, {leaves} moves | {:.0} ms | |",
+        started.elapsed().as_secs_f64() * 1e3
+    );
     println!(
         "| one new value in a book of {LARGE}: median, worst of 200, the start's | {:.1} us, {:.1} us, {:.1} us | 20 ms |",
         times[100].as_secs_f64() * 1e6,
