@@ -257,6 +257,7 @@ async fn rewrite(connection: &mut Connection, name: &str, book: &Book) -> Result
     let created = vec![[name.into(), unix_ms().into()]];
     let before = "INSERT INTO book (name, created_unix_ms)";
     connection.run_for(before, created, "ON CONFLICT (name) DO NOTHING").await?;
+    let lines = root_moves(connection, name).await?;
     connection.run_for("DELETE FROM book_edge WHERE book IN (", vec![[name.into()]], ")").await?;
     let there = connection.fetch("SELECT key FROM book_position WHERE book = $1", vec![name.into()]).await?;
     let mut gone = Vec::new();
@@ -272,12 +273,17 @@ async fn rewrite(connection: &mut Connection, name: &str, book: &Book) -> Result
     let after = ") DELETE FROM book_position WHERE EXISTS (SELECT 1 FROM gone \
                  WHERE gone.book = book_position.book AND gone.key = book_position.key)";
     connection.run_for(before, gone, after).await?;
-    rewrite_positions(connection, name, book).await?;
+    rewrite_positions(connection, name, book, &lines).await?;
     let edges = book.ids().flat_map(|id| edges_of(book, book.node(id)));
     write_edges(connection, edges.map(|edge| (name, edge))).await
 }
 
-async fn rewrite_positions(connection: &mut Connection, name: &str, book: &Book) -> Result<(), sqlx::Error> {
+async fn rewrite_positions(
+    connection: &mut Connection,
+    name: &str,
+    book: &Book,
+    lines: &BTreeMap<String, Vec<Line>>,
+) -> Result<(), sqlx::Error> {
     let number = |id: corridor_shared::book::NodeId| u32::try_from(id.index()).unwrap_or(u32::MAX);
     let row = |id| position_row(name, None, number(id), book.node(id).position());
     insert_positions(connection, book.ids().map(row).collect()).await?;
@@ -295,13 +301,18 @@ async fn rewrite_positions(connection: &mut Connection, name: &str, book: &Book)
     let after = ") UPDATE book_position SET number = new.number, position = new.position \
                  FROM new WHERE book_position.book = new.book AND book_position.key = new.key";
     connection.run_for(before, book.ids().map(place).collect(), after).await?;
-    rewrite_searches(connection, name, book).await?;
+    rewrite_searches(connection, name, book, lines).await?;
     let value = |id| ((name, book.node(id).key()), book.node(id).value());
     write_values(connection, book.ids().map(value)).await
 }
 
-/// What searches have found, root moves apart, which are kept where they are.
-async fn rewrite_searches(connection: &mut Connection, name: &str, book: &Book) -> Result<(), sqlx::Error> {
+/// What searches have found, with the root moves that were there.
+async fn rewrite_searches(
+    connection: &mut Connection,
+    name: &str,
+    book: &Book,
+    lines: &BTreeMap<String, Vec<Line>>,
+) -> Result<(), sqlx::Error> {
     let nothing = Searched {
         depth: 0,
         score_white: WhiteScore::Cm(0),
@@ -317,20 +328,28 @@ async fn rewrite_searches(connection: &mut Connection, name: &str, book: &Book) 
         deterministic: false,
         others: Vec::new(),
     };
-    let lines = "SELECT key, lines FROM book_position WHERE book = $1 AND depth > 0";
-    let mut kept: BTreeMap<String, Vec<Line>> = BTreeMap::new();
-    for row in connection.fetch(lines, vec![name.into()]).await? {
-        if let (Ok(key), Ok(bytes)) = (row.text("key"), row.bytes("lines")) {
-            kept.insert(key, lines_from_bytes(&bytes).unwrap_or_default());
-        }
-    }
     let none: Vec<Line> = Vec::new();
     let found = book.ids().map(|id| {
         let node = book.node(id);
-        let lines = node.searched().and_then(|_| kept.get(&key_text(node.key())));
+        let lines = node.searched().and_then(|_| lines.get(&node.position().to_string()));
         ((name, node.key()), node.searched().unwrap_or(&nothing), lines.unwrap_or(&none).as_slice())
     });
     write_found(connection, found).await
+}
+
+/// Root moves by their positions, as those stand there, whatever the key says.
+async fn root_moves(
+    connection: &mut Connection,
+    name: &str,
+) -> Result<BTreeMap<String, Vec<Line>>, sqlx::Error> {
+    let sql = "SELECT position, lines FROM book_position WHERE book = $1 AND depth > 0";
+    let mut kept = BTreeMap::new();
+    for row in connection.fetch(sql, vec![name.into()]).await? {
+        if let (Ok(position), Ok(bytes)) = (row.text("position"), row.bytes("lines")) {
+            kept.insert(position, lines_from_bytes(&bytes).unwrap_or_default());
+        }
+    }
+    Ok(kept)
 }
 
 fn edges_of<'a>(book: &'a Book, node: &'a Node) -> impl Iterator<Item = (u64, Move, u64)> + 'a {

@@ -6,6 +6,8 @@
 //! SQLite and PostgreSQL share one code: `jobs` writes and reads rows, in SQL that both run, over a `connection` that is to
 //! either; `schema` makes the tables. What differs is how a database is opened and held: `sqlite`, `postgres`.
 
+#[cfg(test)]
+mod book_tests;
 mod books;
 mod connection;
 mod database;

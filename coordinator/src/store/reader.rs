@@ -37,7 +37,7 @@ pub trait BookReader: Send + Sync {
         position: &'a Position,
     ) -> BoxFuture<'a, Result<Option<Record>, StoreError>>;
 
-    /// What searches have found about a position, in all books, in canonical orientation.
+    /// What searches have found about a position, in all books in the order of their names, in canonical orientation.
     ///
     /// # Errors
     /// As [`BookReader::load`].
@@ -105,11 +105,16 @@ impl DatabaseReader {
         })
     }
 
+    /// A line on which all answers are of one moment, whatever is written meanwhile.
     async fn connect(&self) -> Result<Connection, StoreError> {
-        match &self.0 {
-            Source::File(file) => file.connect().await,
-            Source::Server(server) => server.connect().await,
-        }
+        let (mut line, begin) = match &self.0 {
+            Source::File(file) => (file.connect().await?, "BEGIN"),
+            Source::Server(server) => {
+                (server.connect().await?, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            }
+        };
+        line.run(begin).await.map_err(|error| super::rows::unreadable(super::connection::plain(&error)))?;
+        Ok(line)
     }
 }
 
@@ -188,11 +193,19 @@ async fn load_position(
 
 async fn load_found(line: &mut Connection, position: &Position) -> Result<Vec<Found>, StoreError> {
     let key = key_text(position.canonical_key());
-    let sql =
-        concat!("SELECT ", position_columns!(), ", lines FROM book_position WHERE key = $1 AND depth > 0");
+    let sql = concat!(
+        "SELECT book, ",
+        position_columns!(),
+        ", lines FROM book_position WHERE key = $1 AND depth > 0"
+    );
     let wanted = canonical(position).to_string();
     let mut found = Vec::new();
-    for row in select(line, sql, vec![key.into()]).await? {
+    let rows = select(line, sql, vec![key.into()]).await?;
+    let rows = rows.into_iter().map(|row| Ok((row.text("book")?, row)));
+    let mut rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
+    // In the same order whatever the database is.
+    rows.sort_by(|(one, _), (other, _)| one.cmp(other));
+    for (_, row) in rows {
         if row.text("position")? != wanted {
             continue;
         }
@@ -252,17 +265,26 @@ async fn check(line: &mut Connection, name: &str) -> Result<Option<Checked>, Sto
     for row in &rows {
         checked.positions += 1;
         let key = row.text("key")?;
-        match check_position(row, &key) {
-            Ok(position) => {
-                if let Err(error) = checked.mended.insert(&position) {
-                    checked.fault(format!("{key}: {error}"));
-                    continue;
-                }
-                check_search(&mut checked, row, &key, &position);
-                kept.push(Kept { key, value: value_from(row).transpose() });
+        let position = match row.text("position").and_then(|text| position_from(&text)) {
+            Ok(position) => position,
+            Err(error) => {
+                checked.fault(format!("{key}: {}", plain(&error)));
+                continue;
             }
-            Err(fault) => checked.fault(format!("{key}: {fault}")),
+        };
+        if let Some(fault) = check_position(&position, &key) {
+            checked.fault(format!("{key}: {fault}"));
         }
+        // Whatever stands beside it, where a position belongs can be computed.
+        if let Err(error) = checked.mended.insert(&position) {
+            checked.fault(format!("{key}: {error}"));
+            continue;
+        }
+        // The moves of a search are those of one orientation.
+        if canonical(&position) == position {
+            check_search(&mut checked, row, &key, &position);
+        }
+        kept.push(Kept { key, value: value_from(row).transpose() });
     }
     drop(rows);
     checked.mended.settle();
@@ -271,19 +293,13 @@ async fn check(line: &mut Connection, name: &str) -> Result<Option<Checked>, Sto
     Ok(Some(checked))
 }
 
-/// The position that stands in a row, if it belongs there.
-fn check_position(row: &Row, key: &str) -> Result<Position, String> {
-    let position: Position =
-        row.text("position").and_then(|text| position_from(&text)).map_err(|error| plain(&error))?;
-    if canonical(&position) != position {
-        return Err(format!("position '{position}' is not in canonical orientation"));
+/// Why a position does not belong into the row in which it stands.
+fn check_position(position: &Position, key: &str) -> Option<String> {
+    if canonical(position) != *position {
+        return Some(format!("position '{position}' is not in canonical orientation"));
     }
     let right = key_text(position.canonical_key());
-    if right == key {
-        Ok(position)
-    } else {
-        Err(format!("key is not that of '{position}', which is {right}"))
-    }
+    (right != key).then(|| format!("key is not that of '{position}', which is {right}"))
 }
 
 fn plain(error: &StoreError) -> String {

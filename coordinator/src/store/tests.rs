@@ -32,11 +32,11 @@ fn spec() -> JobSpec {
     }
 }
 
-fn event(seq: u64, event: JobEvent) -> Arc<EventRecord> {
+pub(super) fn event(seq: u64, event: JobEvent) -> Arc<EventRecord> {
     Arc::new(EventRecord { seq, event })
 }
 
-fn state(seq: u64, state: JobState) -> Arc<EventRecord> {
+pub(super) fn state(seq: u64, state: JobState) -> Arc<EventRecord> {
     event(seq, JobEvent::State(StateChange { state, reason: "because".to_owned() }))
 }
 
@@ -45,17 +45,17 @@ fn accepted(job: JobId) -> Arc<EventRecord> {
     event(1, JobEvent::Accepted(Accepted { job, position, kept: Vec::new(), pruned: Vec::new() }))
 }
 
-fn line(text: &str, score_white: WhiteScore) -> Line {
+pub(super) fn line(text: &str, score_white: WhiteScore) -> Line {
     let pv: Vec<_> = text.split(' ').map(|mv| mv.parse().expect("a move")).collect();
     Line { mv: pv[0], score_white, bound: Bound::Upper, depth: 4, pv, nodes: 12_345, heat_cm: 99 }
 }
 
-fn standing(state: JobState, iteration: Option<Iteration>) -> Box<Standing> {
+pub(super) fn standing(state: JobState, iteration: Option<Iteration>) -> Box<Standing> {
     Box::new(Standing { state, paused: false, nodes: 77, elapsed: Duration::from_millis(1_234), iteration })
 }
 
 /// One whose successor looks at the worst move first.
-fn iteration(depth: u8, lines: Vec<Line>) -> Iteration {
+pub(super) fn iteration(depth: u8, lines: Vec<Line>) -> Iteration {
     let order = lines.iter().rev().map(|line| line.mv).collect();
     Iteration { depth, nodes: 55, lines, order }
 }
@@ -72,21 +72,21 @@ fn entries(job: JobId) -> Vec<Keep> {
 }
 
 /// A place for a store, which goes with the test.
-struct Ground {
-    place: Place,
+pub(super) struct Ground {
+    pub(super) place: Place,
     /// If it is none, it is a file.
     database: Option<server::Database>,
     _folder: Option<tempfile::TempDir>,
 }
 
 /// One of each kind that this machine can have.
-fn grounds() -> Vec<Ground> {
+pub(super) fn grounds() -> Vec<Ground> {
     let mut grounds = vec![file()];
     grounds.extend(database());
     grounds
 }
 
-fn file() -> Ground {
+pub(super) fn file() -> Ground {
     let folder = tempfile::tempdir().expect("a folder");
     let place = Place::file(&folder.path().join("corridor.db"));
     Ground { place, database: None, _folder: Some(folder) }
@@ -99,7 +99,7 @@ fn database() -> Option<Ground> {
 }
 
 impl Ground {
-    async fn open(&self) -> DatabaseStore {
+    pub(super) async fn open(&self) -> DatabaseStore {
         DatabaseStore::open(&self.place, "process 1 on here").await.expect("a store")
     }
 
@@ -117,7 +117,7 @@ impl Ground {
     }
 
     /// What any other tool finds: the only column of the first row, a text.
-    async fn sql(&self, statement: &str) -> String {
+    pub(super) async fn sql(&self, statement: &str) -> String {
         match &self.database {
             None => {
                 let statement = sqlx::AssertSqlSafe(statement.to_owned());
@@ -131,7 +131,7 @@ impl Ground {
     }
 
     /// Bytes, as this database writes them.
-    fn bytes(&self, hex: &str) -> String {
+    pub(super) fn bytes(&self, hex: &str) -> String {
         match &self.database {
             None => format!("x'{hex}'"),
             Some(_) => format!("'\\x{hex}'"),
