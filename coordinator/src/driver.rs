@@ -416,10 +416,11 @@ impl Driver {
             None => {}
             Some(Turn::Lost(reason)) => {
                 warn!(%reason, "all jobs pause");
-                let is_list =
-                    |effect: &Effect| matches!(effect, Effect::Answer { answer: Ok(Answer::Jobs(_)), .. });
-                for list in self.keeper.as_mut().map(|keeper| keeper.release(is_list)).unwrap_or_default() {
-                    self.carry_out(list);
+                let is_look = |effect: &Effect| {
+                    matches!(effect, Effect::Answer { answer: Ok(Answer::Jobs(_) | Answer::Revision(_)), .. })
+                };
+                for look in self.keeper.as_mut().map(|keeper| keeper.release(is_look)).unwrap_or_default() {
+                    self.carry_out(look);
                 }
                 self.step(Event::StoreLost { reason });
             }
@@ -591,14 +592,15 @@ async fn news(keeper: &mut Option<Keeper>) -> News {
 fn awaited(effect: &Effect, keeper: &Keeper, before: u64) -> u64 {
     match effect {
         Effect::Deliver { job, .. } | Effect::Finish { job, .. } => keeper.last_of(*job),
-        // Where jobs stand must not be told before that is durable; while nothing can be, it is wanted all the more.
-        Effect::Answer { answer: Ok(Answer::Jobs(_)), .. } if !keeper.is_faulty() => keeper.issued(),
-        // What was ordered is durable before it is confirmed.
-        Effect::Answer { answer: Ok(Answer::Job(_) | Answer::Nothing | Answer::Entered(_)), .. }
-            if keeper.issued() > before =>
-        {
+        // How things stand must not be told before that is durable; while nothing can be, it is wanted all the more.
+        Effect::Answer { answer: Ok(Answer::Jobs(_) | Answer::Revision(_)), .. } if !keeper.is_faulty() => {
             keeper.issued()
         }
+        // Nobody may be told that something is there already while whoever brought it still waits.
+        Effect::Answer { answer: Ok(Answer::Entered(_)), .. } => keeper.issued(),
+        Effect::Answer { answer: Ok(Answer::Job(job)), .. } => keeper.last_of(*job),
+        // What was ordered is durable before it is confirmed.
+        Effect::Answer { answer: Ok(Answer::Nothing), .. } if keeper.issued() > before => keeper.issued(),
         Effect::Answer { .. }
         | Effect::Send { .. }
         | Effect::Disconnect { .. }

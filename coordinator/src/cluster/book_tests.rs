@@ -62,6 +62,18 @@ impl World {
         }
     }
 
+    fn revision(&mut self) -> u64 {
+        match self.ask(Question::Revision(name())) {
+            Ok(Answer::Revision(revision)) => revision,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn replace(&mut self) -> Result<Answer, Refusal> {
+        let revision = self.revision();
+        self.ask(Question::Replace { name: name(), book: Box::new(Book::new()), revision })
+    }
+
     fn work_on(&mut self, spec: BookJobSpec) -> Result<JobId, Refusal> {
         // One for each time that it is asked for.
         let watcher = Some(WatcherId(self.tickets + 1));
@@ -376,9 +388,35 @@ fn what_cannot_be_is_refused() {
     );
     world.enter(positions());
     let job = world.work_on(spec(ANALYZE)).expect("accepted");
-    let replace = Question::Replace { name: name(), book: Box::new(Book::new()) };
-    let refused = world.ask(replace).expect_err("refused").to_string();
+    let refused = world.replace().expect_err("refused").to_string();
     assert!(refused.contains(&format!("job {job} works on book 'main'")), "{refused}");
+}
+
+#[test]
+fn a_book_that_has_changed_since_it_was_looked_at_is_not_replaced() {
+    let mut world = World::new();
+    world.open(Book::new());
+    assert_eq!(world.revision(), 0);
+    world.enter(positions());
+    let revision = world.revision();
+    let replace = |world: &mut World, revision| {
+        world.ask(Question::Replace { name: name(), book: Box::new(Book::new()), revision })
+    };
+    // Nothing new changes nothing.
+    world.enter(positions());
+    assert_eq!(world.revision(), revision);
+    world.enter(vec!["/ / e2 e8 / 9 9 / 1".parse().expect("a position")]);
+    let refused = replace(&mut world, revision).expect_err("refused").to_string();
+    assert!(refused.contains("has changed"), "{refused}");
+    world.join(1);
+    let job = world.work_on(spec(ANALYZE)).expect("accepted");
+    let revision = world.revision();
+    world.run_book(job);
+    assert!(replace(&mut world, revision).is_err(), "what was found counts");
+    let revision = world.revision();
+    assert_eq!(replace(&mut world, revision), Ok(Answer::Nothing));
+    assert_eq!(world.cluster.books[&name()], Book::new());
+    assert!(replace(&mut world, revision).is_err(), "once");
 }
 
 /// Something that happens while a book is worked on.

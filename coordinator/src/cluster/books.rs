@@ -81,10 +81,20 @@ impl Cluster {
         Ok(entered)
     }
 
+    pub(super) fn revision(&self, name: &str) -> u64 {
+        self.revisions.get(name).copied().unwrap_or(0)
+    }
+
+    /// A book is another one from now on.
+    fn revise(&mut self, name: &Arc<str>) {
+        *self.revisions.entry(Arc::clone(name)).or_default() += 1;
+    }
+
     pub(super) fn replace_book(
         &mut self,
         name: Arc<str>,
         book: Book,
+        revision: u64,
         effects: &mut Vec<Effect>,
     ) -> Result<(), Refusal> {
         self.check_store()?;
@@ -95,6 +105,12 @@ impl Cluster {
                 "job {job} works on book '{name}': cancel it or wait for it"
             )));
         }
+        if self.revision(&name) != revision {
+            return Err(Refusal::Precondition(format!(
+                "book '{name}' has changed while it was checked: try again"
+            )));
+        }
+        self.revise(&name);
         let content = Box::new(book.clone());
         effects.push(Effect::Keep(Keep::Rewrite { name: Arc::clone(&name), book: content }));
         self.books.insert(name, book);
@@ -415,12 +431,13 @@ impl Cluster {
     // ---- what is kept ---------------------------------------------------------------------------------------------
 
     /// Keeps the positions of a book from a number on, with all edges from and to them.
-    fn keep_new(&self, name: &Arc<str>, from: usize, job: Option<JobId>, effects: &mut Vec<Effect>) {
-        let Some(book) = self.books.get(name) else { return };
-        let new: Vec<NodeId> = book.ids().skip(from).collect();
-        if new.is_empty() {
+    fn keep_new(&mut self, name: &Arc<str>, from: usize, job: Option<JobId>, effects: &mut Vec<Effect>) {
+        if self.books.get(name).is_none_or(|book| book.len() <= from) {
             return;
         }
+        self.revise(name);
+        let Some(book) = self.books.get(name) else { return };
+        let new: Vec<NodeId> = book.ids().skip(from).collect();
         let mut edges = Vec::new();
         for &id in &new {
             let node = book.node(id);
@@ -439,7 +456,8 @@ impl Cluster {
         effects.push(Effect::Keep(Keep::Positions { book: Arc::clone(name), job, positions, edges }));
     }
 
-    fn keep_found(&self, name: &Arc<str>, id: NodeId, lines: Vec<Line>, effects: &mut Vec<Effect>) {
+    fn keep_found(&mut self, name: &Arc<str>, id: NodeId, lines: Vec<Line>, effects: &mut Vec<Effect>) {
+        self.revise(name);
         let Some(node) = self.books.get(name).map(|book| book.node(id)) else { return };
         let Some(searched) = node.searched().cloned().map(Box::new) else { return };
         let (book, key) = (Arc::clone(name), node.key());

@@ -108,12 +108,16 @@ pub enum Question {
         /// Positions with what a search found about them.
         found: Vec<(Position, Searched)>,
     },
+    /// How often a book has changed since this coordinator was started; answered by `Revision`, when all of that is durable.
+    Revision(Arc<str>),
     /// Replace a book in memory and in the store; answered by `Nothing`.
     Replace {
         /// Its name.
         name: Arc<str>,
         /// Its content.
         book: Box<Book>,
+        /// What it was made from: if the book has changed since then nothing is replaced.
+        revision: u64,
     },
     /// Analyse or grow a book that is in memory; answered by `Job`. Whoever asks for the same work as an open job joins it.
     SubmitBook {
@@ -369,6 +373,8 @@ pub enum Answer {
     Terms(Terms),
     /// Whether it is in memory.
     IsOpen(bool),
+    /// How often it has changed.
+    Revision(u64),
     /// What has come into a book.
     Entered(Entered),
 }

@@ -116,6 +116,8 @@ pub struct Cluster {
     /// Books in memory, and the jobs that work on them: all, and those that have not ended in the order in which they are
     /// served.
     books: BTreeMap<Arc<str>, Book>,
+    /// How often each of them has changed.
+    revisions: BTreeMap<Arc<str>, u64>,
     batches: BTreeMap<JobId, Batch>,
     open_batches: BTreeSet<(Reverse<i32>, JobId)>,
     last_part: u64,
@@ -146,6 +148,7 @@ impl Cluster {
             jobs: BTreeMap::new(),
             open: BTreeSet::new(),
             books: BTreeMap::new(),
+            revisions: BTreeMap::new(),
             batches: BTreeMap::new(),
             open_batches: BTreeSet::new(),
             last_part: 0,
@@ -247,8 +250,9 @@ impl Cluster {
             Question::Enter { book, positions, found } => {
                 self.enter(&book, &positions, found, effects).map(Answer::Entered)
             }
-            Question::Replace { name, book } => {
-                self.replace_book(name, *book, effects).map(|()| Answer::Nothing)
+            Question::Revision(name) => Ok(Answer::Revision(self.revision(&name))),
+            Question::Replace { name, book, revision } => {
+                self.replace_book(name, *book, revision, effects).map(|()| Answer::Nothing)
             }
             Question::SubmitBook { spec, watcher } => {
                 self.submit_book(now, *spec, watcher, effects).map(Answer::Job)

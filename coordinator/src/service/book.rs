@@ -233,11 +233,14 @@ impl v1::book_server::Book for BookService {
     async fn check(&self, request: Request<v1::CheckRequest>) -> Result<Response<v1::CheckResponse>, Status> {
         let v1::CheckRequest { book, fix } = request.into_inner();
         let name = book_name(&book, "book").map_err(|error| malformed(&error))?;
-        let checked = self.reader()?.check(&name).await.map_err(|error| unread(&error))?;
+        let reader = self.reader()?;
+        let was = self.ask(Question::Revision(Arc::clone(&name))).await?;
+        let Answer::Revision(revision) = was else { return Err(wrong_answer()) };
+        let checked = reader.check(&name).await.map_err(|error| unread(&error))?;
         let Checked { positions, faults, fault_count, mended } = checked.ok_or_else(|| no_book(&name))?;
         let fixed = fix && fault_count > 0;
         if fixed {
-            self.ask(Question::Replace { name, book: Box::new(mended) }).await?;
+            self.ask(Question::Replace { name, book: Box::new(mended), revision }).await?;
         }
         Ok(Response::new(v1::CheckResponse { positions, faults, fault_count, fixed }))
     }
