@@ -10,6 +10,7 @@
 )]
 
 mod fake_worker;
+mod moody;
 pub mod postgres;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -30,6 +31,7 @@ use tonic::transport::Channel;
 use tonic::{Status, Streaming};
 
 pub use fake_worker::{FakeWorker, found, open_session, open_session_at, register, searched};
+pub use moody::{Mood, Moody};
 pub use postgres::outside::can_have;
 
 /// Loopback, a port that is free.

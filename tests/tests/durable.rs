@@ -4,7 +4,6 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use corridor_coordinator::Coordinator;
@@ -20,8 +19,8 @@ use tonic::Code;
 use tonic::transport::Channel;
 
 use corridor_tests::{
-    ANY_PORT, LONG, accept, analysis, answer, check, file, grounds, is_depth, lasting, moves, read_until,
-    rest, serve, spec, store, submit, summary, watch, worker,
+    ANY_PORT, LONG, Moody, accept, analysis, answer, check, file, grounds, is_depth, lasting, moves,
+    read_until, rest, serve, spec, store, submit, summary, watch, worker,
 };
 
 /// A process's worth of threads, to be killed as suddenly as one: dropping it aborts whatever runs.
@@ -247,45 +246,11 @@ fn only_so_many_ended_jobs_are_kept() {
     }
 }
 
-/// A store whose disk is full, or that does not answer, for as long as the test wants.
-struct Moody {
-    store: DatabaseStore,
-    full: Arc<AtomicBool>,
-    commits: Arc<AtomicU64>,
-}
-
-impl Store for Moody {
-    fn load(&mut self) -> futures_util::future::BoxFuture<'_, Result<Kept, StoreError>> {
-        self.store.load()
-    }
-
-    fn commit<'a>(
-        &'a mut self,
-        batch: &'a [Keep],
-    ) -> futures_util::future::BoxFuture<'a, Result<(), StoreError>> {
-        self.commits.fetch_add(1, Ordering::Relaxed);
-        if self.full.load(Ordering::Relaxed) {
-            return Box::pin(async { Err(StoreError::Write("database or disk is full".to_owned())) });
-        }
-        self.store.commit(batch)
-    }
-
-    fn reader(&self) -> Arc<dyn BookReader> {
-        self.store.reader()
-    }
-
-    fn close(self: Box<Self>) -> futures_util::future::BoxFuture<'static, ()> {
-        Box::new(self.store).close()
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_disk_pauses_jobs_says_so_and_loses_nothing() {
     for ground in grounds() {
         let place = &ground.place;
-        let (full, commits) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-        let moody =
-            Moody { store: store(place).await, full: Arc::clone(&full), commits: Arc::clone(&commits) };
+        let (moody, mood) = Moody::new(store(place).await);
         let coordinator = serve(ANY_PORT, moody).await;
         let mut ready = coordinator.readiness();
         let _worker = worker(&coordinator, "a").await;
@@ -297,7 +262,7 @@ async fn a_full_disk_pauses_jobs_says_so_and_loses_nothing() {
         let mut seen = Vec::new();
         read_until(&mut events, &mut seen, is_depth(2)).await;
 
-        full.store(true, Ordering::Relaxed);
+        mood.set_full(true);
         ready.wait_for(|ready| ready.is_err()).await.expect("a coordinator");
         let why = "the store cannot be written: database or disk is full";
         assert_eq!(*ready.borrow(), Err(why.to_owned()));
@@ -306,14 +271,14 @@ async fn a_full_disk_pauses_jobs_says_so_and_loses_nothing() {
         let refused = accept(&mut client, &timed).await.expect_err("refused");
         assert_eq!((refused.code(), refused.message()), (Code::Unavailable, why));
         // Longer than the job's time: its clock stands still, nothing is searched, workers stay, the store is tried again.
-        let tried = commits.load(Ordering::Relaxed);
+        let tried = mood.commits();
         tokio::time::sleep(Duration::from_millis(3_500)).await;
         let later = summary(&mut client, job).await;
         assert_eq!((later.state, later.nodes, later.elapsed), (JobState::Paused, found.nodes, found.elapsed));
-        let tries = commits.load(Ordering::Relaxed) - tried;
+        let tries = mood.commits() - tried;
         assert!((1..20).contains(&tries), "{tries} tries");
 
-        full.store(false, Ordering::Relaxed);
+        mood.set_full(false);
         ready.wait_for(Result::is_ok).await.expect("a coordinator");
         read_until(&mut events, &mut seen, |_| false).await;
         let done = check(&seen);

@@ -140,11 +140,15 @@ fn read_head(part: &v1::ImportRequest, first: Option<&Head>) -> Result<Head, Con
         notation => Some(notation_from_wire(notation, "notation")?),
     };
     let head = Head { book: book_name(&part.book, "book")?, notation, keep_going: part.keep_going };
-    match first {
-        Some(first) if *first != head => {
-            Err(ConvertError::new("book", "book, notation and keep_going must be the same in every part"))
-        }
-        _ => Ok(head),
+    let Some(first) = first else { return Ok(head) };
+    let fields = [
+        ("book", first.book == head.book),
+        ("notation", first.notation == head.notation),
+        ("keep_going", first.keep_going == head.keep_going),
+    ];
+    match fields.into_iter().find(|(_, is_same)| !is_same) {
+        Some((field, _)) => Err(ConvertError::new(field, "must be the same in every part")),
+        None => Ok(head),
     }
 }
 
