@@ -12,22 +12,21 @@
 )]
 
 mod common;
+#[path = "common/killable.rs"]
+mod killable;
 #[path = "common/random.rs"]
 mod random;
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::Child;
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use common::{LONG, Server, analyze, answer, check_events, eventually, lines, pause, run};
+use common::{Server, analyze, answer, check_events, eventually, lines, pause, run};
+use killable::{Client, Cluster, kill};
 use random::{Draw, seed};
 use serde_json::Value;
 
 /// A position whose moves have no mirror images, so that there is enough to do.
 const JOB: [&str; 6] = ["analyze", "--moves", "e2 e8 e3 e7 d3h e6", "--deterministic", "--depth", "7"];
 const ROUNDS: usize = 5;
-const WORKERS: [&str; 2] = ["anna", "berta"];
 
 /// What the job comes to if nobody is killed, and how many events it has.
 fn undisturbed() -> (Value, usize) {
@@ -38,132 +37,10 @@ fn undisturbed() -> (Value, usize) {
     (answer(&events), events.len())
 }
 
-/// Somebody who has the job analysed and reads all of it.
-struct Client {
-    child: Child,
-    out: mpsc::Receiver<String>,
-    seen: String,
-    err: std::thread::JoinHandle<String>,
-}
-
-impl Client {
-    fn start(url: &str) -> Self {
-        let mut child = analyze(url, &JOB).spawn().unwrap();
-        let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        let (sender, out) = mpsc::channel();
-        std::thread::spawn(move || {
-            BufReader::new(stdout).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
-        });
-        let err = std::thread::spawn(move || {
-            let mut text = String::new();
-            stderr.read_to_string(&mut text).unwrap();
-            text
-        });
-        Self { child, out, seen: String::new(), err }
-    }
-
-    /// Reads until it has seen so many events. False if there are no more.
-    fn read(&mut self, count: usize) -> bool {
-        while self.seen.lines().count() < count {
-            match self.out.recv_timeout(LONG) {
-                Ok(line) => self.seen += &(line + "\n"),
-                Err(mpsc::RecvTimeoutError::Disconnected) => return false,
-                Err(error) => panic!("no event ({error}) after {}", self.seen),
-            }
-        }
-        true
-    }
-
-    /// Everything that it has printed.
-    fn finish(mut self) -> String {
-        self.read(usize::MAX);
-        let status = self.child.wait().unwrap();
-        let err = self.err.join().unwrap();
-        assert_eq!(status.code(), Some(0), "{err}");
-        self.seen
-    }
-}
-
-/// A coordinator with a store and two workers, all of which may be killed and come back under their names.
-struct Cluster {
-    _folder: tempfile::TempDir,
-    store: String,
-    address: String,
-    coordinator: Server,
-    workers: Vec<Server>,
-}
-
-/// Ends a process without a word.
-fn kill(server: &mut Server) {
-    server.signal("-KILL");
-    assert_eq!(server.end().0, None);
-}
-
-impl Cluster {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = folder.path().join("corridor.db").to_str().unwrap().to_owned();
-        let mut coordinator = Self::coordinator("127.0.0.1:0", &store);
-        let url = coordinator.url("listening");
-        let address = url.strip_prefix("http://").unwrap().to_owned();
-        let mut cluster = Self { _folder: folder, store, address, coordinator, workers: Vec::new() };
-        cluster.workers = (0..2).map(|index| cluster.worker(index)).collect();
-        cluster.workers.iter_mut().for_each(|worker| drop(worker.line("registered")));
-        cluster
-    }
-
-    fn coordinator(address: &str, store: &str) -> Server {
-        // Three kills over one unit would park the job, which has a test of its own.
-        Server::start(&["coordinator", "--listen", address, "--store", store, "--unit-deaths", "1000"])
-    }
-
-    fn url(&self) -> String {
-        format!("http://{}", self.address)
-    }
-
-    fn worker(&self, index: usize) -> Server {
-        Server::worker(&self.url(), &["--threads", "1", "--name", WORKERS[index]])
-    }
-
-    fn kill_worker(&mut self, index: usize) -> &'static str {
-        kill(&mut self.workers[index]);
-        self.workers[index] = self.worker(index);
-        WORKERS[index]
-    }
-
-    fn kill_workers(&mut self) -> &'static str {
-        self.workers.iter_mut().for_each(kill);
-        self.workers = (0..2).map(|index| self.worker(index)).collect();
-        "both workers"
-    }
-
-    fn kill_coordinator(&mut self) -> &'static str {
-        kill(&mut self.coordinator);
-        self.coordinator = Self::coordinator(&self.address, &self.store);
-        self.coordinator.line("listening");
-        "the coordinator"
-    }
-
-    /// Kills somebody, and lets the same ones come back. Returns who it was.
-    fn kill(&mut self, draw: &mut Draw) -> &'static str {
-        match draw.below(5) {
-            0 => self.kill_worker(0),
-            1 => self.kill_worker(1),
-            2 => self.kill_workers(),
-            3 => self.kill_coordinator(),
-            _ => {
-                self.workers.iter_mut().for_each(kill);
-                self.kill_coordinator();
-                self.workers = (0..2).map(|index| self.worker(index)).collect();
-                "everybody"
-            }
-        }
-    }
-}
-
 fn round(draw: &mut Draw, expected: &Value, events: usize) -> usize {
-    let mut cluster = Cluster::start();
-    let mut client = Client::start(&cluster.url());
+    let folder = tempfile::tempdir().unwrap();
+    let mut cluster = Cluster::start(folder.path().join("corridor.db").to_str().unwrap());
+    let mut client = Client::start(analyze(&cluster.url(), &JOB));
     let mut moments: Vec<usize> = (0..2 + draw.below(3)).map(|_| 1 + draw.below(events)).collect();
     moments.sort_unstable();
     let mut kills = 0;
@@ -221,7 +98,7 @@ fn a_unit_over_which_three_workers_die_parks_its_job_until_it_is_resumed() {
     let mut coordinator = Server::coordinator(&[]);
     let url = coordinator.url("listening");
     let at = ["--coordinator", &url];
-    let mut client = Client::start(&url);
+    let mut client = Client::start(analyze(&url, &JOB));
     let job = || lines(&run(&[&["jobs", "--json"], &at[..]].concat()).stdout)[0].clone();
     let worker = |name: &str| {
         let mut worker = Server::worker(&url, &["--threads", "1", "--name", name]);
