@@ -4,10 +4,11 @@
 use std::error::Error;
 use std::path::Path;
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "corridor/v1/types.proto",
     "corridor/v1/analysis.proto",
     "corridor/v1/positions.proto",
+    "corridor/v1/book_types.proto",
     "corridor/v1/book.proto",
     "corridor/v1/fleet.proto",
     "corridor/v1/cache.proto",

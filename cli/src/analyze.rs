@@ -2,27 +2,27 @@
 //!
 //! Without `--coordinator` the cluster runs in this process; the client is the same in both cases.
 
-mod live;
+pub(crate) mod live;
 pub(crate) mod pictures;
-mod screen;
+pub(crate) mod screen;
 pub(crate) mod table;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use corridor_shared::job::{JobEvent, JobLimits, JobSpec, RootPrune};
+use corridor_coordinator::store::Place;
+use corridor_shared::job::{JobLimits, JobSpec, RootPrune};
 use corridor_shared::search::MAX_DEPTH;
-use tokio::time::MissedTickBehavior;
 
-use crate::client::{Client, Seen, Stream, coordinator_url, json_line};
+use crate::client::{Client, coordinator_url};
 use crate::failure::Failure;
+use crate::follow::{Interrupt, hand_in, show};
 use crate::local_cluster::{Crew, LocalCluster, processors};
 use crate::position_args::PositionArgs;
 use crate::signals::Interrupts;
-use crate::{logging, memory, out, runtime, store, units};
+use crate::store::PlaceParser;
+use crate::{logging, memory, runtime, store, units};
 use pictures::{PictureArgs, Pictures};
-use screen::Screen;
 
 /// What `analyze` is told.
 #[derive(Args)]
@@ -46,8 +46,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     deterministic: bool,
 
-    #[command(flatten)]
-    later: LaterArgs,
+    /// Search although an opening book of the store or the cluster has the answer
+    #[arg(long)]
+    fresh: bool,
 
     /// Jobs of a higher priority are served first; any whole number
     #[arg(long, value_name = "P", default_value_t = 0, value_parser = units::whole(i32::MIN..=i32::MAX))]
@@ -59,9 +60,10 @@ pub(crate) struct Arguments {
           env = "CORRIDOR_COORDINATOR", value_parser = coordinator_url)]
     coordinator: Vec<String>,
 
-    /// Keep the job in this SQLite file; only without --coordinator
-    #[arg(long, value_name = "FILE", conflicts_with = "coordinator", value_parser = store::file)]
-    store: Option<PathBuf>,
+    /// Keep the job in this SQLite file or PostgreSQL database (postgres://USER@HOST/DATABASE); only without
+    /// --coordinator
+    #[arg(long, value_name = "FILE-OR-URL", conflicts_with = "coordinator", value_parser = PlaceParser)]
+    store: Option<Place>,
 
     /// Hand the job in, say its number and leave; `corridor watch` shows it. Only with --coordinator
     #[arg(long, requires = "coordinator", conflicts_with_all = ["svg", "html"])]
@@ -72,24 +74,6 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     pictures: PictureArgs,
-}
-
-/// What the contract names and this version cannot do yet: known, so that the refusal is a clear one, but not offered.
-#[derive(Args)]
-struct LaterArgs {
-    #[arg(long, hide = true)]
-    fresh: bool,
-}
-
-impl Arguments {
-    /// Refuses what this version cannot do, by the flag's name and before anything starts.
-    fn refuse_later(&self) -> Result<(), Failure> {
-        let later = [("--fresh", self.later.fresh)];
-        match later.iter().find(|(_, given)| *given) {
-            None => Ok(()),
-            Some((flag, _)) => Err(Failure::bad_input(&format!("{flag} is not supported by this version"))),
-        }
-    }
 }
 
 /// When an analysis stops.
@@ -114,7 +98,11 @@ impl LimitArgs {
     }
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+/// Reads a time that something may take.
+///
+/// # Errors
+/// It is none, or less than the wire can say.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let time = units::duration(text)?;
     if time < Duration::from_millis(1) { Err("must be at least 1ms".to_owned()) } else { Ok(time) }
 }
@@ -137,6 +125,11 @@ pub(crate) struct CrewArgs {
 }
 
 impl CrewArgs {
+    /// Somebody has said something about it.
+    pub(crate) const fn is_wanted(self) -> bool {
+        self.workers.is_some() || self.hash.is_some() || self.threads != 1
+    }
+
     /// The crew, with what was not said filled in from the machine.
     ///
     /// # Errors
@@ -149,8 +142,9 @@ impl CrewArgs {
     }
 }
 
+/// Which root moves are searched.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Prune {
+pub(crate) enum Prune {
     /// What the Corridor Attention Table keeps
     Cat,
     /// Every legal move
@@ -171,7 +165,6 @@ impl From<Prune> for RootPrune {
 
 /// Analyses and shows what happens.
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
-    arguments.refuse_later()?;
     let spec = JobSpec {
         position: arguments.position.resolve()?,
         limits: arguments.limits.limits(),
@@ -191,19 +184,19 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
             let store = store::open(arguments.store.as_ref()).await?;
             let cluster = LocalCluster::start(crew, store).await?;
             let client = Client::new(vec![cluster.url()]);
-            let analyzed = match client.analyze(&spec).await {
+            let analyzed = match client.analyze(&spec, arguments.fresh).await {
                 Ok(stream) => show(&client, stream, interrupts, Interrupt::Cancels, pictures, json).await,
                 Err(failure) => Err(failure),
             };
             cluster.stop().await;
-            analyzed
+            analyzed.map(drop)
         });
     }
     runtime::run(async {
         let client = Client::new(arguments.coordinator.clone());
         let mut waiting = interrupts.clone();
         let stream = tokio::select! {
-            opened = client.analyze(&spec) => opened?,
+            opened = client.analyze(&spec, arguments.fresh) => opened?,
             () = waiting.wait() => {
                 let whom = arguments.coordinator.join(", ");
                 return Err(Failure::interrupted(&format!("{whom} had not answered yet")));
@@ -212,122 +205,6 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         if arguments.detach {
             return hand_in(stream, interrupts, &arguments.coordinator, json).await;
         }
-        show(&client, stream, interrupts, Interrupt::Cancels, pictures, json).await
+        show(&client, stream, interrupts, Interrupt::Cancels, pictures, json).await.map(drop)
     })
-}
-
-/// Waits until the job is accepted, and so kept, and says what it is called.
-async fn hand_in(
-    mut stream: Stream,
-    mut interrupts: Interrupts,
-    urls: &[String],
-    json: bool,
-) -> Result<(), Failure> {
-    loop {
-        let seen = tokio::select! {
-            () = interrupts.wait() => {
-                return Err(Failure::interrupted(&"the job may have been accepted: corridor jobs lists it"));
-            }
-            seen = stream.next() => seen?,
-        };
-        match seen {
-            Seen::Lost(reason) => lost(None, &reason),
-            Seen::Event(record) => {
-                let JobEvent::Accepted(accepted) = &record.event else { continue };
-                if json {
-                    return out::line(&json_line(&record)?);
-                }
-                let (job, urls) = (accepted.job, urls.join(","));
-                out::line(&format!("job {job}: accepted"))?;
-                return out::line(&format!("corridor watch {job} --coordinator {urls}"));
-            }
-        }
-    }
-}
-
-/// How often the screen is looked after, and so the most often that it changes.
-const REDRAW: Duration = Duration::from_millis(100);
-
-/// What the first interrupt does to the job that is shown; a second one ends the process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interrupt {
-    /// Cancels it; its last event then still comes.
-    Cancels,
-    /// Leaves it alone and ends the show.
-    Leaves,
-}
-
-/// Shows a job's events until the last one.
-pub(crate) async fn show(
-    client: &Client,
-    mut stream: Stream,
-    mut interrupts: Interrupts,
-    interrupt: Interrupt,
-    mut pictures: Pictures,
-    json: bool,
-) -> Result<(), Failure> {
-    let mut screen = if json { None } else { Some(Screen::new()) };
-    let mut redraw = tokio::time::interval(REDRAW);
-    redraw.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut job = None;
-    let mut interrupted = false;
-    loop {
-        let seen = tokio::select! {
-            () = interrupts.wait(), if !interrupted => {
-                interrupted = true;
-                if interrupt == Interrupt::Leaves {
-                    if let Some(screen) = &mut screen {
-                        screen.leave()?;
-                    }
-                    let which = job.map_or_else(|| "the job".to_owned(), |job| format!("job {job}"));
-                    return Err(Failure::interrupted(&format!("{which} goes on")));
-                }
-                if let Some(job) = job {
-                    client.try_cancel(job).await;
-                }
-                continue;
-            }
-            _ = redraw.tick() => {
-                if let Some(screen) = &mut screen {
-                    screen.redraw();
-                }
-                continue;
-            }
-            seen = stream.next() => seen?,
-        };
-        let record = match seen {
-            Seen::Event(record) => *record,
-            Seen::Lost(reason) => {
-                lost(screen.as_mut(), &reason);
-                continue;
-            }
-        };
-        if let JobEvent::Accepted(accepted) = &record.event {
-            job = Some(accepted.job);
-            if interrupted {
-                client.try_cancel(accepted.job).await;
-            }
-        }
-        match &mut screen {
-            None => out::line(&json_line(&record)?)?,
-            Some(screen) => screen.show(&record.event)?,
-        }
-        pictures.see(&record.event)?;
-        match record.event {
-            JobEvent::Done(_) => return Ok(()),
-            JobEvent::Error(failure) => {
-                return Err(Failure::Failed(anyhow::anyhow!("{}: {}", failure.code, failure.message)));
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Says that the line broke: no failure, as long as it can be taken up again.
-fn lost(screen: Option<&mut Screen>, reason: &str) {
-    let text = format!("{reason}; trying again");
-    match screen {
-        None => out::complain(&text),
-        Some(screen) => screen.note(&format!("corridor: {text}")),
-    }
 }

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use clap::builder::{BoolishValueParser, Resettable};
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use corridor_coordinator::store::Place;
+
 use crate::failure::Failure;
 use crate::{
-    analyze, bench, convert, coordinator, health, heat, jobs, legal, perft, serve, simulate, steer, watch,
-    worker, workers,
+    analyze, bench, book, convert, coordinator, health, heat, jobs, legal, perft, serve, simulate, steer,
+    watch, worker, workers,
 };
 
 /// Corridor analyses Quoridor positions, alone or on a cluster.
@@ -28,6 +30,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Analyse a position in depth, on a cluster: the main job
     Analyze(analyze::Arguments),
+    /// Opening books: import, analyse, grow, look at and export them
+    Book(book::Arguments),
     /// Run a coordinator and workers in one process, for others to use
     Serve(serve::Arguments),
     /// Run the coordinator of a cluster
@@ -113,7 +117,8 @@ fn prepared_argument(mut argument: Arg) -> Arg {
     if matches!(argument.get_action(), ArgAction::SetTrue) {
         return argument.value_parser(BoolishValueParser::new());
     }
-    let names_file = argument.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    let type_id = argument.get_value_parser().type_id();
+    let names_file = type_id == TypeId::of::<PathBuf>() || type_id == TypeId::of::<Place>();
     if argument.get_long().is_some() && argument.get_action().takes_values() && !names_file {
         argument = argument.allow_hyphen_values(true);
     }

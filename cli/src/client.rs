@@ -1,5 +1,8 @@
 //! The client's end of `Analysis`: to whichever of the named coordinators answers, again and again if the line breaks.
 
+mod books;
+
+use std::collections::VecDeque;
 use std::error::Error;
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -18,6 +21,8 @@ use tonic::transport::{Channel, Endpoint, Uri};
 use tonic::{Code, Status, Streaming};
 
 use crate::failure::Failure;
+
+pub(crate) use books::{Exported, Shown};
 
 /// Whoever gets no answer from any coordinator within this time, all in all, gives up.
 const ANSWER_TIME: Duration = Duration::from_secs(8);
@@ -95,13 +100,46 @@ pub(crate) enum Seen {
 /// A job's events, read in the background, taken up again where they broke.
 pub(crate) struct Stream {
     seen: mpsc::Receiver<Result<Seen, Failure>>,
+    /// What was looked at before its time.
+    waiting: VecDeque<Seen>,
 }
 
 impl Stream {
     /// What comes next. The stream must not be asked beyond the last event.
     pub(crate) async fn next(&mut self) -> Result<Seen, Failure> {
+        if let Some(seen) = self.waiting.pop_front() {
+            return Ok(seen);
+        }
+        self.receive().await
+    }
+
+    /// Which job it is, as soon as it is accepted. Nothing is lost: all that was read comes again.
+    pub(crate) async fn accepted(&mut self) -> Result<JobId, Failure> {
+        loop {
+            let seen = self.receive().await?;
+            let job = match &seen {
+                Seen::Event(record) => accepted_job(&record.event),
+                Seen::Lost(_) => None,
+            };
+            self.waiting.push_back(seen);
+            if let Some(job) = job {
+                return Ok(job);
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> Result<Seen, Failure> {
         let gone = || Err(Failure::Failed(anyhow!("the stream of events has ended")));
         self.seen.recv().await.unwrap_or_else(gone)
+    }
+}
+
+/// The job that an event says was accepted.
+pub(crate) const fn accepted_job(event: &JobEvent) -> Option<JobId> {
+    match event {
+        JobEvent::Accepted(accepted) => Some(accepted.job),
+        JobEvent::BookAccepted(accepted) => Some(accepted.job),
+        _ => None,
     }
 }
 
@@ -113,9 +151,9 @@ impl Client {
         Self { urls }
     }
 
-    /// Submits a job and streams its events.
-    pub(crate) async fn analyze(&self, spec: &JobSpec) -> Result<Stream, Failure> {
-        let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)) };
+    /// Submits a job and streams its events; `fresh` has it searched although a book may have the answer.
+    pub(crate) async fn analyze(&self, spec: &JobSpec, fresh: bool) -> Result<Stream, Failure> {
+        let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)), fresh };
         let ask = |mut analysis: Analysis| {
             let request = request.clone();
             async move { Ok(analysis.analyze(request).await?.into_inner()) }
@@ -143,7 +181,7 @@ impl Client {
         let (sender, seen) = mpsc::channel(READ_AHEAD);
         let reader = Reader { client: self.clone(), messages, url, job, last: None, seen: sender };
         drop(tokio::spawn(reader.run()));
-        Stream { seen }
+        Stream { seen, waiting: VecDeque::new() }
     }
 
     /// Ends a job with what is known. Whether that worked shows in its events: a job that has just ended cannot be
@@ -223,6 +261,14 @@ impl Client {
     where
         A: Future<Output = Result<T, Status>>,
     {
+        self.first_connected(|channel| ask(analysis(channel))).await
+    }
+
+    /// The same, for whatever can be asked over a connection.
+    async fn first_connected<T, A>(&self, ask: impl Fn(Channel) -> A) -> Result<(T, String), Failure>
+    where
+        A: Future<Output = Result<T, Status>>,
+    {
         let many = u32::try_from(self.urls.len()).unwrap_or(u32::MAX).max(1);
         let patience = ANSWER_TIME / many;
         let mut dead = None;
@@ -252,7 +298,13 @@ enum NoAnswer {
     Dead(Failure),
 }
 
-async fn ask_one<T, A>(url: &str, ask: &impl Fn(Analysis) -> A) -> Result<T, NoAnswer>
+fn analysis(channel: Channel) -> Analysis {
+    AnalysisClient::new(channel)
+        .max_decoding_message_size(MAX_MESSAGE_BYTES)
+        .max_encoding_message_size(MAX_MESSAGE_BYTES)
+}
+
+async fn ask_one<T, A>(url: &str, ask: &impl Fn(Channel) -> A) -> Result<T, NoAnswer>
 where
     A: Future<Output = Result<T, Status>>,
 {
@@ -263,10 +315,7 @@ where
         .keep_alive_timeout(KEEPALIVE)
         .keep_alive_while_idle(true);
     let channel = endpoint.connect().await.map_err(|error| NoAnswer::Dead(broken(url, &error)))?;
-    let analysis = AnalysisClient::new(channel)
-        .max_decoding_message_size(MAX_MESSAGE_BYTES)
-        .max_encoding_message_size(MAX_MESSAGE_BYTES);
-    ask(analysis).await.map_err(|status| first_refusal(url, &status))
+    ask(channel).await.map_err(|status| first_refusal(url, &status))
 }
 
 fn bad_url(url: &str) -> Failure {
@@ -276,6 +325,8 @@ fn bad_url(url: &str) -> Failure {
 enum Messages {
     Analyze(Streaming<v1::AnalyzeResponse>),
     Watch(Streaming<v1::WatchResponse>),
+    BookAnalyze(Streaming<v1::BookAnalyzeResponse>),
+    Expand(Streaming<v1::ExpandResponse>),
 }
 
 impl Messages {
@@ -283,6 +334,8 @@ impl Messages {
         Ok(match self {
             Self::Analyze(messages) => messages.message().await?.and_then(|message| message.event),
             Self::Watch(messages) => messages.message().await?.and_then(|message| message.event),
+            Self::BookAnalyze(messages) => messages.message().await?.and_then(|message| message.event),
+            Self::Expand(messages) => messages.message().await?.and_then(|message| message.event),
         })
     }
 }
@@ -343,9 +396,7 @@ impl Reader {
             };
             let record =
                 event_from_wire(event).map_err(|error| Broken::Final(unreadable(&self.url, &error)))?;
-            if let JobEvent::Accepted(accepted) = &record.event {
-                self.job = Some(accepted.job);
-            }
+            self.job = self.job.or(accepted_job(&record.event));
             match &self.last {
                 // The event before the cursor is asked for once more, to see that this is still the same job.
                 Some(last) if last.seq == record.seq && *last == record => {}
@@ -483,14 +534,35 @@ fn refused(url: &str, status: &Status) -> Failure {
     }
 }
 
+/// Fields of requests whose flags have other names.
+const FLAGS: [(&str, &str); 7] = [
+    ("after_seq", "--after"),
+    ("max_cost_cm", "--max-cost"),
+    ("time_ms", "--stop-after"),
+    ("own_weight_percent", "--own-weight"),
+    ("other_weight_percent", "--other-weight"),
+    ("ply_cost_cm", "--ply-cost"),
+    ("limits.time_ms", "--time"),
+];
+
+/// Fields of requests for a book's job whose flags have their names.
+const BOOK_FIELDS: [&str; 6] = ["book", "most", "multipv", "positions", "prune", "side"];
+
 /// A complaint about a field, as one about the flag that sets it.
 fn by_flag(message: &str) -> String {
-    let cursor = message.strip_prefix("after_seq:").map(|rest| format!("--after:{rest}"));
-    let field = || {
-        let rest = message.strip_prefix("spec.")?;
-        Some(format!("--{}", rest.strip_prefix("limits.").unwrap_or(rest)))
-    };
-    cursor.or_else(field).unwrap_or_else(|| message.to_owned())
+    let flag =
+        message.split_once(':').and_then(|(field, fault)| Some(format!("{}:{fault}", flag_of(field)?)));
+    flag.unwrap_or_else(|| message.to_owned())
+}
+
+/// The flag that sets a field.
+fn flag_of(field: &str) -> Option<String> {
+    if let Some((_, flag)) = FLAGS.iter().find(|(name, _)| *name == field) {
+        return Some((*flag).to_owned());
+    }
+    let is_books = BOOK_FIELDS.contains(&field) || field.starts_with("limits.");
+    let name = field.strip_prefix("spec.").or(is_books.then_some(field))?;
+    Some(format!("--{}", name.strip_prefix("limits.").unwrap_or(name)))
 }
 
 /// An event on one line of JSON.
@@ -520,7 +592,11 @@ mod tests {
         assert_eq!(by_flag("spec.multipv: must be at most 136"), "--multipv: must be at most 136");
         assert_eq!(by_flag("spec.limits.depth: must be at least 1"), "--depth: must be at least 1");
         assert_eq!(by_flag("after_seq: 9 is beyond"), "--after: 9 is beyond");
+        assert_eq!(by_flag("limits.time_ms: no"), "--time: no");
+        assert_eq!(by_flag("time_ms: must be at least 1"), "--stop-after: must be at least 1");
+        assert_eq!(by_flag("positions: a number"), "--positions: a number");
         assert_eq!(by_flag("too many"), "too many");
+        assert_eq!(by_flag("there is no job 1: it was forgotten"), "there is no job 1: it was forgotten");
     }
 
     #[test]

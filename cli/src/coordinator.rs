@@ -1,16 +1,17 @@
 //! `corridor coordinator`: one part of a real cluster.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
 use corridor_coordinator::limits::{DEFAULT_LEASE, LEASE_RANGE, UNIT_DEATHS};
+use corridor_coordinator::store::Place;
 use corridor_coordinator::{Config, Coordinator};
 
 use crate::failure::Failure;
 use crate::signals::Interrupts;
+use crate::store::PlaceParser;
 use crate::{http, listen, logging, out, runtime, store, units};
 
 /// What `coordinator` is told.
@@ -42,9 +43,10 @@ pub(crate) struct ListenArgs {
     #[arg(long, value_name = "ADDR", env = "CORRIDOR_HTTP", value_parser = listen::address)]
     pub(crate) http: Option<SocketAddr>,
 
-    /// Keep jobs in this SQLite file, and go on with those that are in it; without it they end with the process
-    #[arg(long, value_name = "FILE", env = "CORRIDOR_STORE", value_parser = store::file)]
-    pub(crate) store: Option<PathBuf>,
+    /// Keep jobs in this SQLite file or PostgreSQL database (postgres://USER@HOST/DATABASE), and go on with those that are
+    /// in it; without it they end with the process
+    #[arg(long, value_name = "FILE-OR-URL", env = "CORRIDOR_STORE", hide_env_values = true, value_parser = PlaceParser)]
+    pub(crate) store: Option<Place>,
 }
 
 fn lease(text: &str) -> Result<Duration, String> {

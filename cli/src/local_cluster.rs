@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use anyhow::Context;
 use corridor_coordinator::store::Store;
 use corridor_coordinator::{Config, Coordinator};
+use corridor_shared::job::JobId;
 use corridor_worker::{Worker, WorkerConfig, WorkerError};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +17,7 @@ use crate::failure::Failure;
 /// What the workers of the process are.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Crew {
-    /// How many workers, at least 1.
+    /// How many workers.
     pub(crate) workers: usize,
     /// Search threads of each, at least 1.
     pub(crate) threads: u32,
@@ -36,13 +37,17 @@ impl LocalCluster {
     /// an earlier process has left unfinished in the store is ended with what is known: nobody waits for it.
     pub(crate) async fn start(crew: Crew, store: Option<Box<dyn Store>>) -> Result<Self, Failure> {
         let keeps = store.is_some();
-        let listener = TcpListener::bind(LOOPBACK).await.context("listen on the loopback device")?;
-        let started = Coordinator::serve_with(listener, Config::default(), store).await;
-        let coordinator = started.context("start coordinator")?;
+        let coordinator = coordinator(store).await?;
         if keeps {
-            end_leftovers(&Client::new(vec![reachable_url(coordinator.address())])).await?;
+            end_leftovers(&Client::new(vec![reachable_url(coordinator.address())]), None).await?;
         }
         Self::with_crew(coordinator, crew).await
+    }
+
+    /// The same, but goes on with what an earlier process has left unfinished. Workers are not wanted for everything.
+    pub(crate) async fn resume(crew: Option<Crew>, store: Option<Box<dyn Store>>) -> Result<Self, Failure> {
+        let coordinator = coordinator(store).await?;
+        Self::with_crew(coordinator, crew.unwrap_or(Crew { workers: 0, threads: 0, table_bytes: 0 })).await
     }
 
     /// Starts the workers of a coordinator; returns when all are registered.
@@ -95,8 +100,16 @@ impl LocalCluster {
     }
 }
 
-async fn end_leftovers(client: &Client) -> Result<(), Failure> {
-    for job in client.jobs().await?.iter().filter(|job| !job.state.is_final()) {
+async fn coordinator(store: Option<Box<dyn Store>>) -> Result<Coordinator, Failure> {
+    let listener = TcpListener::bind(LOOPBACK).await.context("listen on the loopback device")?;
+    let started = Coordinator::serve_with(listener, Config::default(), store).await;
+    Ok(started.context("start coordinator")?)
+}
+
+/// Ends with what is known whatever an earlier process has left unfinished, but for one job.
+pub(crate) async fn end_leftovers(client: &Client, but: Option<JobId>) -> Result<(), Failure> {
+    let jobs = client.jobs().await?;
+    for job in jobs.iter().filter(|job| !job.state.is_final() && Some(job.job) != but) {
         client.cancel(job.job).await?;
     }
     Ok(())

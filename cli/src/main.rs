@@ -5,11 +5,13 @@
 mod analyze;
 mod args;
 mod bench;
+mod book;
 mod client;
 mod control_group;
 mod convert;
 mod coordinator;
 mod failure;
+mod follow;
 mod health;
 mod heat;
 mod http;
@@ -72,6 +74,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Resume(arguments) => steer::run(arguments, steer::Order::Resume, cli.json),
         Command::Workers(arguments) => workers::run(arguments, cli.json),
         Command::Health(arguments) => health::run(arguments, cli.json),
+        Command::Book(arguments) => book::run(arguments, cli.json),
         Command::Legal(arguments) => legal::run(arguments, cli.json),
         Command::Perft(arguments) => perft::run(arguments, cli.json),
         Command::Convert(arguments) => convert::run(arguments, cli.json),

@@ -5,7 +5,7 @@ use corridor_shared::job::JobId;
 
 use crate::client::ClusterArgs;
 use crate::failure::Failure;
-use crate::jobs::JobView;
+use crate::jobs::{JobView, work};
 use crate::{out, runtime, units};
 
 /// What each of the three is told.
@@ -45,5 +45,6 @@ pub(crate) fn run(arguments: &Arguments, order: Order, json: bool) -> Result<(),
     if json {
         return out::json(&JobView::from(&summary));
     }
-    out::line(&format!("job {job}: {}, depth {}", summary.state.name(), summary.depth))
+    let so_far = if summary.book.is_some() { work(&summary) } else { format!("depth {}", summary.depth) };
+    out::line(&format!("job {job}: {}, {so_far}", summary.state.name()))
 }

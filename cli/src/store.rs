@@ -1,37 +1,53 @@
 //! Where a coordinator of this process keeps what must outlive it.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
 
-use corridor_coordinator::store::{SqliteStore, Store};
+use clap::builder::TypedValueParser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use corridor_coordinator::store::{DatabaseStore, Place, Store};
 
 use crate::failure::Failure;
 
-/// Reads the name of a store.
-///
-/// # Errors
-/// It is an address, and there are only files yet.
-pub(crate) fn file(text: &str) -> Result<PathBuf, String> {
-    if text.is_empty() {
-        return Err("the name of a file is wanted".to_owned());
+/// Reads where a store is. What is wrong is said without the text itself, for that may hold a password.
+#[derive(Clone, Debug)]
+pub(crate) struct PlaceParser;
+
+impl TypedValueParser for PlaceParser {
+    type Value = Place;
+
+    fn parse_ref(
+        &self,
+        _command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Place, clap::Error> {
+        let flag = argument.map_or_else(|| "--store".to_owned(), ToString::to_string);
+        let refused = |why: &dyn std::fmt::Display| {
+            let mut error =
+                clap::Error::raw(ErrorKind::ValueValidation, format!("invalid value for '{flag}': {why}"));
+            error.insert(ContextKind::InvalidArg, ContextValue::String(flag.clone()));
+            error
+        };
+        let text = value.to_str().ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8))?;
+        text.parse().map_err(|error| refused(&error))
     }
-    if text.contains("://") {
-        return Err("databases are not supported by this version: the name of a file is wanted".to_owned());
-    }
-    Ok(PathBuf::from(text))
 }
 
 /// Opens a store if one is asked for.
 ///
 /// # Errors
 /// It cannot be had.
-pub(crate) async fn open(file: Option<&PathBuf>) -> Result<Option<Box<dyn Store>>, Failure> {
-    let Some(file) = file else { return Ok(None) };
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+pub(crate) async fn open(place: Option<&Place>) -> Result<Option<Box<dyn Store>>, Failure> {
+    let Some(place) = place else { return Ok(None) };
+    if let Place::File(file) = place
+        && let Some(folder) =
+            file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
+    {
         return Err(Failure::bad_input(&format!("--store: {} is no folder", folder.display())));
     }
     let host = sysinfo::System::host_name().unwrap_or_else(|| "this host".to_owned());
     let holder = format!("process {} on {host}", std::process::id());
-    match SqliteStore::open(file, &holder).await {
+    match DatabaseStore::open(place, &holder).await {
         Ok(store) => Ok(Some(Box::new(store))),
         Err(error) => Err(Failure::Failed(anyhow::anyhow!("--store: {error}"))),
     }

@@ -5,9 +5,10 @@ use corridor_shared::job::JobId;
 use corridor_shared::job::RootPrune;
 
 use crate::analyze::pictures::{PictureArgs, Pictures};
-use crate::analyze::{Interrupt, show};
+use crate::book;
 use crate::client::ClusterArgs;
 use crate::failure::Failure;
+use crate::follow::{Ended, Interrupt, show};
 use crate::signals::Interrupts;
 use crate::{logging, runtime, units};
 
@@ -43,6 +44,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
             opened = open => opened?,
             () = waiting.wait() => return Err(Failure::interrupted(&"no coordinator had answered yet")),
         };
-        show(&client, stream, interrupts, Interrupt::Leaves, pictures, json).await
+        match show(&client, stream, interrupts, Interrupt::Leaves, pictures, json).await? {
+            Ended::Position => Ok(()),
+            Ended::Book(done) => book::verdict(&done, book::Wanted::Everything),
+        }
     })
 }

@@ -11,10 +11,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use corridor_shared::exchange::shared_key;
-use corridor_shared::job::{EventRecord, JobId, JobSpec, Registration, Terms, Unit, WorkerId};
+use corridor_shared::job::{BookJobSpec, EventRecord, JobId, JobSpec, Registration, Terms, Unit, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ use tracing::{debug, info, warn};
 
 use crate::cache::SharedCache;
 use crate::cluster::{
-    Answer, Cluster, Command, Config, Effect, Event, Question, Refusal, Ticket, WatcherId, WorkerSays,
+    Answer, Cluster, Command, Config, Effect, Event, Known, Question, Refusal, Ticket, WatcherId, WorkerSays,
 };
 use crate::deliveries::{Deliveries, Parcel};
 use crate::keeper::{Keeper, Turn};
@@ -142,13 +142,23 @@ impl Handle {
         Ok(answered.await.map_err(|_| AskError::Closed)??)
     }
 
-    /// Submits a job and watches it from its first event on.
+    /// Submits a job and watches it from its first event on. What is known already need not be searched.
     ///
     /// # Errors
     /// As [`Handle::ask`].
-    pub async fn analyze(&self, spec: JobSpec) -> Result<EventStream, AskError> {
+    pub async fn analyze(&self, spec: JobSpec, known: Option<Box<Known>>) -> Result<EventStream, AskError> {
         let (watcher, stream) = self.new_watcher().await?;
-        self.ask(Question::Submit { spec: Box::new(spec), watcher: Some(watcher) }).await?;
+        self.ask(Question::Submit { spec: Box::new(spec), watcher: Some(watcher), known }).await?;
+        Ok(stream)
+    }
+
+    /// Hands in a job on a book that is in memory, or joins one that does the same, and watches it from its first event on.
+    ///
+    /// # Errors
+    /// As [`Handle::ask`].
+    pub async fn work_on_book(&self, spec: BookJobSpec) -> Result<EventStream, AskError> {
+        let (watcher, stream) = self.new_watcher().await?;
+        self.ask(Question::SubmitBook { spec: Box::new(spec), watcher: Some(watcher) }).await?;
         Ok(stream)
     }
 
@@ -201,6 +211,9 @@ impl Handle {
 /// A driver that has not started, and the way to talk to it.
 #[must_use]
 pub fn new(config: Config) -> (Driver, Handle) {
+    #[expect(clippy::disallowed_methods, reason = "for people who look at values; nothing is decided by it")]
+    let now = SystemTime::now();
+    let config = Config { unix_time: now.duration_since(UNIX_EPOCH).unwrap_or_default(), ..config };
     let (mailbox, messages) = mpsc::channel(MAILBOX);
     let cache = Arc::new(SharedCache::new(config.cache_entries));
     let driver = Driver {
@@ -250,7 +263,7 @@ impl Driver {
     pub(crate) fn restore(&mut self, kept: Kept, keeper: Keeper) {
         self.keeper = Some(keeper);
         let mut effects = Vec::new();
-        self.cluster.restore(self.started.elapsed(), kept.jobs, kept.last_job, &mut effects);
+        self.cluster.restore(self.started.elapsed(), kept, &mut effects);
         let caused = self.carry_out_all(&mut effects, 0);
         debug_assert!(caused.is_empty(), "nobody is connected yet");
     }
@@ -581,7 +594,9 @@ fn awaited(effect: &Effect, keeper: &Keeper, before: u64) -> u64 {
         // Where jobs stand must not be told before that is durable; while nothing can be, it is wanted all the more.
         Effect::Answer { answer: Ok(Answer::Jobs(_)), .. } if !keeper.is_faulty() => keeper.issued(),
         // What was ordered is durable before it is confirmed.
-        Effect::Answer { answer: Ok(Answer::Job(_) | Answer::Nothing), .. } if keeper.issued() > before => {
+        Effect::Answer { answer: Ok(Answer::Job(_) | Answer::Nothing | Answer::Entered(_)), .. }
+            if keeper.issued() > before =>
+        {
             keeper.issued()
         }
         Effect::Answer { .. }
@@ -655,6 +670,7 @@ mod tests {
             search_time: Duration::from_micros(1),
             open: Vec::new(),
             path_dependent: false,
+            lines: Vec::new(),
         })
     }
 
@@ -669,10 +685,12 @@ mod tests {
     #[tokio::test]
     async fn a_slow_watcher_is_dropped_with_a_reason_and_nobody_else_notices() {
         let (handle, _stop) = running();
-        let job = match handle.ask(Question::Submit { spec: Box::new(spec(60)), watcher: None }).await {
-            Ok(Answer::Job(job)) => job,
-            other => panic!("{other:?}"),
-        };
+        let job =
+            match handle.ask(Question::Submit { spec: Box::new(spec(60)), watcher: None, known: None }).await
+            {
+                Ok(Answer::Job(job)) => job,
+                other => panic!("{other:?}"),
+            };
         let mut slow = handle.watch(job, 0).await.expect("a stream");
         let mut fast = handle.watch(job, 0).await.expect("a stream");
         let (worker, commands) = register(&handle).await;
@@ -701,10 +719,12 @@ mod tests {
     #[tokio::test]
     async fn many_watchers_see_everything_once_in_order_and_the_end() {
         let (handle, _stop) = running();
-        let job = match handle.ask(Question::Submit { spec: Box::new(spec(12)), watcher: None }).await {
-            Ok(Answer::Job(job)) => job,
-            other => panic!("{other:?}"),
-        };
+        let job =
+            match handle.ask(Question::Submit { spec: Box::new(spec(12)), watcher: None, known: None }).await
+            {
+                Ok(Answer::Job(job)) => job,
+                other => panic!("{other:?}"),
+            };
         let mut streams = Vec::new();
         for _ in 0..4 * WATCHERS_AT_ONCE {
             streams.push(handle.watch(job, 0).await.expect("a stream"));
@@ -730,7 +750,10 @@ mod tests {
     async fn a_worker_without_room_for_a_message_is_lost_like_any_other() {
         let (handle, _stop) = running();
         let (worker, commands) = register(&handle).await;
-        handle.ask(Question::Submit { spec: Box::new(spec(3)), watcher: None }).await.expect("accepted");
+        handle
+            .ask(Question::Submit { spec: Box::new(spec(3)), watcher: None, known: None })
+            .await
+            .expect("accepted");
         // It stops listening without a word; the next message to it shows that.
         drop(commands);
         for _ in 0..3 {
@@ -747,7 +770,10 @@ mod tests {
     #[tokio::test]
     async fn who_asks_a_stopped_driver_is_told() {
         let (handle, stop) = running();
-        let job = match handle.ask(Question::Submit { spec: Box::new(spec(3)), watcher: None }).await {
+        let job = match handle
+            .ask(Question::Submit { spec: Box::new(spec(3)), watcher: None, known: None })
+            .await
+        {
             Ok(Answer::Job(job)) => job,
             other => panic!("{other:?}"),
         };

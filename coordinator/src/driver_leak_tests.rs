@@ -59,7 +59,7 @@ fn assert_clean(driver: &mut Driver, what: &str) {
 async fn calls_that_are_dropped_at_any_await_leave_nothing() {
     let (mut driver, handle) = new(Config::default());
     for turns in 0..4 {
-        let over = cut_short(&mut driver, turns, handle.analyze(job(3)));
+        let over = cut_short(&mut driver, turns, handle.analyze(job(3), None));
         assert_clean(&mut driver, &format!("analyze, {turns} turns, over: {over}"));
         let over = cut_short(&mut driver, turns, handle.watch(JobId(1), 0));
         assert_clean(&mut driver, &format!("watch, {turns} turns, over: {over}"));

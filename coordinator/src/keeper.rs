@@ -82,11 +82,9 @@ impl Keeper {
     /// Takes an entry.
     pub(crate) fn keep(&mut self, entry: Keep) {
         self.issued += 1;
-        let (Keep::Job { job, .. }
-        | Keep::Event { job, .. }
-        | Keep::Standing { job, .. }
-        | Keep::Forget { job }) = &entry;
-        self.last_of.insert(*job, self.issued);
+        if let Some(job) = entry.job() {
+            self.last_of.insert(job, self.issued);
+        }
         self.pending.push(entry);
     }
 

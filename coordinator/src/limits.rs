@@ -13,12 +13,27 @@ pub const MAX_OPEN_JOBS: usize = 1_024;
 /// Ended jobs whose events can still be watched (`retained_jobs`); the oldest is forgotten first.
 pub const RETAINED_JOBS: usize = 256;
 
-/// Events of all jobs together, beyond which the oldest ended job is forgotten (`retained_events`): as many as the two longest
-/// jobs can have, 60 MB.
+/// Events of all jobs together, beyond which the oldest ended job is forgotten (`retained_events`): as many as a book's job of
+/// the largest kind can have and a little more, 60 MB.
 pub const RETAINED_EVENTS: usize = 2 * MAX_EVENTS_PER_JOB;
 
 /// Positions of one job (`max_positions_per_job`); an analysis has one, a book job many.
 pub const MAX_POSITIONS_PER_JOB: usize = 100_000;
+
+/// Positions of one book (`max_book_positions`): half a gigabyte in memory while somebody works on it.
+pub const MAX_BOOK_POSITIONS: usize = 1_000_000;
+
+/// Positions that come into a book in one step of the driver (`entered_at_once`): some tens of milliseconds.
+pub const ENTERED_AT_ONCE: usize = 500;
+
+/// Positions in one message of an export (`exported_at_once`): with all root moves a quarter of a message.
+pub const EXPORTED_AT_ONCE: usize = 500;
+
+/// Faults of an import or a check that are told one by one (`max_shown_faults`); the others are counted.
+pub const MAX_SHOWN_FAULTS: usize = 1_000;
+
+/// Positions of one book's job that are searched at once (`max_parts`), however many slots there are.
+pub const MAX_PARTS: usize = 8_192;
 
 /// Events of one job (`max_events_per_job`): more than the deepest analysis of the widest position has.
 pub const MAX_EVENTS_PER_JOB: usize = 65_536;
@@ -134,7 +149,14 @@ pub const STORE_BACKLOG: usize = 65_536;
 /// A commit that takes longer than this counts as a fault of the store (`store_time`).
 pub const STORE_TIME: Duration = Duration::from_secs(5);
 
-/// How long another process may lock the store before that counts as a fault (`store_lock_time`).
+/// How long a database may take to be reached (`store_connect_time`); then that is a fault.
+pub const STORE_CONNECT_TIME: Duration = Duration::from_secs(5);
+
+/// How long a database may take to answer a statement, or to send the next row (`store_answer_time`); then it is dialled anew.
+pub const STORE_ANSWER_TIME: Duration = Duration::from_secs(15);
+
+/// How long another process may lock the store before that counts as a fault, or may take to leave a database
+/// (`store_lock_time`).
 pub const STORE_LOCK_TIME: Duration = Duration::from_secs(2);
 
 /// Pauses between tries to write a store that could not be written (`store_retry_min`, `store_retry_max`), doubling.

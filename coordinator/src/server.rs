@@ -1,8 +1,10 @@
 //! The coordinator as a whole: a driver, its services on one listener, health and reflection, and an orderly end.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use corridor_proto::v1::analysis_server::AnalysisServer;
+use corridor_proto::v1::book_server::BookServer;
 use corridor_proto::v1::cache_server::CacheServer;
 use corridor_proto::v1::fleet_server::FleetServer;
 use corridor_proto::v1::positions_server::PositionsServer;
@@ -20,8 +22,8 @@ use crate::connection::Connection;
 use crate::driver::{self, Driver};
 use crate::keeper::{Keeper, StoreFault};
 use crate::limits;
-use crate::service::{AnalysisService, CacheService, FleetService, PositionsService};
-use crate::store::{Store, StoreError, writer};
+use crate::service::{AnalysisService, BookService, CacheService, FleetService, PositionsService};
+use crate::store::{BookReader, Store, StoreError, writer};
 
 /// Why a coordinator does not start.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +93,27 @@ impl Coordinator {
         config: Config,
         store: Option<Box<dyn Store>>,
     ) -> Result<Self, StartError> {
+        Self::serve_from(listener, config, store, None).await
+    }
+
+    /// Serves what others have kept to whoever only looks: nothing is written, and a store that somebody else holds will do.
+    ///
+    /// # Errors
+    /// The listener has no address.
+    pub async fn show(
+        listener: TcpListener,
+        config: Config,
+        books: Arc<dyn BookReader>,
+    ) -> Result<Self, StartError> {
+        Self::serve_from(listener, config, None, Some(books)).await
+    }
+
+    async fn serve_from(
+        listener: TcpListener,
+        config: Config,
+        store: Option<Box<dyn Store>>,
+        looks_into: Option<Arc<dyn BookReader>>,
+    ) -> Result<Self, StartError> {
         let address = listener.local_addr().map_err(StartError::Listener)?;
         let (stop, cut) = (CancellationToken::new(), CancellationToken::new());
         let tasks = TaskTracker::new();
@@ -98,7 +121,8 @@ impl Coordinator {
         let (health, health_service) = tonic_health::server::health_reporter();
         let (readiness, _) = watch::channel(Ok(()));
         set_serving(&health, true).await;
-        let router = router(&handle, &tasks, &stop, health_service)?;
+        let books = store.as_ref().map(|store| store.reader()).or(looks_into);
+        let router = router(&handle, books, &tasks, &stop, health_service)?;
 
         if let Some(store) = store {
             let fault = keep(&mut driver, store, &tasks).await?;
@@ -223,8 +247,14 @@ async fn follow(
 async fn set_serving(health: &HealthReporter, serving: bool) {
     use tonic_health::ServingStatus::{NotServing, Serving};
     let status = if serving { Serving } else { NotServing };
-    let services =
-        ["", "corridor.v1.Analysis", "corridor.v1.Positions", "corridor.v1.Fleet", "corridor.v1.Cache"];
+    let services = [
+        "",
+        "corridor.v1.Analysis",
+        "corridor.v1.Positions",
+        "corridor.v1.Book",
+        "corridor.v1.Fleet",
+        "corridor.v1.Cache",
+    ];
     for service in services {
         health.set_service_status(service, status).await;
     }
@@ -232,11 +262,13 @@ async fn set_serving(health: &HealthReporter, serving: bool) {
 
 fn router(
     handle: &driver::Handle,
+    books: Option<Arc<dyn BookReader>>,
     tasks: &TaskTracker,
     stop: &CancellationToken,
     health: HealthServer<impl Health>,
 ) -> Result<Router, StartError> {
-    let analysis = AnalysisServer::new(AnalysisService::new(handle.clone()));
+    let analysis = AnalysisServer::new(AnalysisService::new(handle.clone(), books.clone()));
+    let book = BookServer::new(BookService::new(handle.clone(), books));
     let positions = PositionsServer::new(PositionsService);
     let fleet = FleetServer::new(FleetService::new(handle.clone(), tasks.clone(), stop.clone()));
     let cache = CacheServer::new(CacheService::new(handle.cache().clone(), tasks.clone(), stop.clone()));
@@ -258,6 +290,7 @@ fn router(
         .http2_keepalive_timeout(Some(limits::KEEPALIVE_TIMEOUT))
         .add_service(limited!(analysis))
         .add_service(limited!(positions))
+        .add_service(limited!(book))
         .add_service(limited!(fleet))
         .add_service(limited!(cache))
         .add_service(limited!(health))

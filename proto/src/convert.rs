@@ -18,6 +18,11 @@ use crate::v1;
 
 mod cache;
 
+pub use book::{
+    BookRequest, MAX_BOOK_NAME_BYTES, book_analyze_from_wire, book_name, book_spec_from_bytes,
+    book_spec_to_bytes, book_spec_to_wire, book_stop_from_wire, book_stop_to_wire, check_record,
+    expand_from_wire, lines_from_bytes, lines_to_bytes, record_from_wire, record_to_wire,
+};
 pub use cache::{batch_from_wire, batch_to_wire, entry_from_wire, entry_to_wire};
 
 /// Why a message was refused.
@@ -82,6 +87,8 @@ macro_rules! enumeration {
         }
     };
 }
+
+mod book;
 
 enumeration!(color_to_wire, color_from_wire, Color, v1::Color, {
     Color::White => v1::Color::White,
@@ -357,6 +364,12 @@ pub fn event_to_wire(record: &job::EventRecord) -> v1::Event {
         job::JobEvent::Error(failure) => {
             Kind::Error(v1::ErrorEvent { code: failure.code.clone(), message: failure.message.clone() })
         }
+        job::JobEvent::BookAccepted(accepted) => Kind::BookAccepted(book::accepted_to_wire(accepted)),
+        job::JobEvent::Position(report) => Kind::Position(book::position_to_wire(report, job::ENGINE_EPOCH)),
+        job::JobEvent::PositionFailed(failure) => {
+            Kind::PositionFailed(book::position_failed_to_wire(failure))
+        }
+        job::JobEvent::BookDone(done) => Kind::BookDone(book::done_to_wire(done)),
     };
     v1::Event { seq: record.seq, kind: Some(kind) }
 }
@@ -461,6 +474,12 @@ pub fn event_from_wire(event: v1::Event) -> Converted<job::EventRecord> {
         }),
         Kind::Done(report) => job::JobEvent::Done(done_from_wire(report)?),
         Kind::Error(error) => job::JobEvent::Error(job::Failure { code: error.code, message: error.message }),
+        Kind::BookAccepted(accepted) => job::JobEvent::BookAccepted(book::accepted_from_wire(&accepted)?),
+        Kind::Position(event) => job::JobEvent::Position(Box::new(book::position_from_wire(&event)?)),
+        Kind::PositionFailed(event) => {
+            job::JobEvent::PositionFailed(Box::new(book::position_failed_from_wire(event)?))
+        }
+        Kind::BookDone(done) => job::JobEvent::BookDone(book::done_from_wire(&done)?),
     };
     Ok(job::EventRecord { seq: event.seq, event: parsed })
 }
@@ -584,14 +603,16 @@ pub fn spec_from_bytes(bytes: &[u8], traceparent: Option<Arc<str>>) -> Converted
 #[must_use]
 pub const fn event_kind(event: &job::JobEvent) -> &'static str {
     match event {
-        job::JobEvent::Accepted(_) => "accepted",
         job::JobEvent::Heat(_) => "heat",
         job::JobEvent::State(_) => "state",
         job::JobEvent::Move(_) => "move",
         job::JobEvent::Iteration(_) => "iteration",
         job::JobEvent::Audit(_) => "audit",
-        job::JobEvent::Done(_) => "done",
+        job::JobEvent::Done(_) | job::JobEvent::BookDone(_) => "done",
         job::JobEvent::Error(_) => "error",
+        job::JobEvent::Accepted(_) | job::JobEvent::BookAccepted(_) => "accepted",
+        job::JobEvent::Position(_) => "position",
+        job::JobEvent::PositionFailed(_) => "position_failed",
     }
 }
 
@@ -603,7 +624,8 @@ pub fn job_summary_to_wire(summary: &job::JobSummary) -> v1::JobSummary {
     v1::JobSummary {
         job: summary.job.0,
         state: job_state_to_wire(summary.state).into(),
-        position: summary.position.to_string(),
+        position: summary.position.map_or_else(String::new, |position| position.to_string()),
+        book: summary.book.as_ref().map(book::summary_to_wire),
         depth: summary.depth.into(),
         best_move: summary.best_move.map_or_else(String::new, |mv| mv.to_string()),
         score_white: summary.score_white.map(score_to_wire),
@@ -624,7 +646,11 @@ pub fn job_summary_from_wire(summary: &v1::JobSummary) -> Converted<job::JobSumm
     Ok(job::JobSummary {
         job: job::JobId(summary.job),
         state: job_state_from_wire(summary.state, "summary.state")?,
-        position: position_from_text(&summary.position, "summary.position")?,
+        position: match &summary.book {
+            Some(_) => None,
+            None => Some(position_from_text(&summary.position, "summary.position")?),
+        },
+        book: summary.book.as_ref().map(book::summary_from_wire).transpose()?,
         depth: narrow(summary.depth.into(), "summary.depth")?,
         best_move: best_move.map(|mv| move_from_wire(mv, "summary.best_move")).transpose()?,
         score_white: optional_score_from_wire(summary.score_white, "summary.score_white")?,
@@ -749,6 +775,7 @@ pub fn unit_to_wire(unit: &job::Unit) -> v1::Unit {
         traceparent: unit.traceparent.as_deref().unwrap_or_default().to_owned(),
         speculative: unit.speculative,
         seeds: unit.seeds.iter().map(entry_to_wire).collect(),
+        whole_multipv: unit.whole.map(u32::from),
     }
 }
 
@@ -772,6 +799,13 @@ pub fn unit_from_wire(unit: v1::Unit) -> Converted<job::Unit> {
         traceparent: (!unit.traceparent.is_empty()).then(|| unit.traceparent.into()),
         speculative: unit.speculative,
         seeds: cache::seeds_from_wire(&unit.seeds)?,
+        whole: match unit.whole_multipv {
+            None => None,
+            Some(lines) => {
+                let field = "unit.whole_multipv";
+                Some(at_least_one(narrow(lines.into(), field)?, field)?)
+            }
+        },
     })
 }
 
@@ -811,7 +845,37 @@ pub fn report_to_wire(report: &job::UnitReport) -> v1::UnitResult {
         search_us: u64::try_from(report.search_time.as_micros()).unwrap_or(u64::MAX),
         open: report.open.iter().map(shed_node_to_wire).collect(),
         path_dependent: report.path_dependent,
+        lines: report.lines.iter().map(line_to_wire).collect(),
     }
+}
+
+/// A completed depth of a whole unit, for the wire.
+#[must_use]
+pub fn unit_iteration_to_wire(iteration: &job::UnitIteration) -> v1::UnitIteration {
+    v1::UnitIteration {
+        unit: iteration.unit.0,
+        attempt: iteration.attempt.0,
+        lines: iteration.lines.iter().map(line_to_wire).collect(),
+        nodes: iteration.nodes,
+    }
+}
+
+/// A completed depth of a whole unit, from the wire.
+///
+/// # Errors
+/// A field is missing or malformed.
+pub fn unit_iteration_from_wire(iteration: &v1::UnitIteration) -> Converted<job::UnitIteration> {
+    Ok(job::UnitIteration {
+        unit: job::UnitId(iteration.unit),
+        attempt: job::Attempt(iteration.attempt),
+        lines: lines_from_wire(&iteration.lines, "iteration.lines")?,
+        nodes: iteration.nodes.min(MAX_UNIT_NODES),
+    })
+}
+
+fn lines_from_wire(lines: &[v1::Line], field: &str) -> Converted<Vec<job::Line>> {
+    let line = |(index, line)| line_from_wire(line, &format!("{field}[{index}]"));
+    lines.iter().enumerate().map(line).collect()
 }
 
 fn shed_node_to_wire(node: &job::ShedNode) -> v1::ShedNode {
@@ -860,5 +924,6 @@ pub fn report_from_wire(result: &v1::UnitResult) -> Converted<job::UnitReport> {
         search_time: Duration::from_micros(result.search_us),
         open: result.open.iter().map(shed_node_from_wire).collect::<Converted<_>>()?,
         path_dependent: result.path_dependent,
+        lines: lines_from_wire(&result.lines, "result.lines")?,
     })
 }

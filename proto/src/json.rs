@@ -1,8 +1,10 @@
 //! The JSON form of events: compact, one object an event, names and order of fields as documented for the command line.
 
 use corridor_shared::board::Move;
+use corridor_shared::book::{Record, Source};
 use corridor_shared::job::{self, EventRecord, JobEvent};
-use corridor_shared::score::WhiteScore;
+use corridor_shared::score::{Bound, WhiteScore};
+use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::convert::millis;
@@ -121,6 +123,114 @@ enum EventView<'a> {
         message: &'a str,
         seq: u64,
     },
+    #[serde(rename = "accepted")]
+    BookAccepted {
+        job: u64,
+        book: &'a str,
+        task: &'static str,
+        positions: u64,
+        total: u64,
+        seq: u64,
+    },
+    Position {
+        #[serde(flatten)]
+        record: Box<RecordView<'a>>,
+        worker: &'a str,
+        done: u64,
+        total: u64,
+        elapsed_ms: u64,
+        workers: u32,
+        seq: u64,
+    },
+    PositionFailed {
+        position: String,
+        message: &'a str,
+        seq: u64,
+    },
+    #[serde(rename = "done")]
+    BookDone {
+        positions: u64,
+        searched: u64,
+        added: u64,
+        failed: u64,
+        left: u64,
+        nodes: u64,
+        elapsed_ms: u64,
+        stopped_by: &'static str,
+        seq: u64,
+    },
+}
+
+/// A position of a book as JSON sees it.
+#[derive(Serialize)]
+struct RecordView<'a> {
+    position: String,
+    moves: Option<Vec<Text>>,
+    key: String,
+    depth: u8,
+    score_white: Option<ScoreView>,
+    bound: Option<&'static str>,
+    best_move: Option<Text>,
+    pv: Vec<Text>,
+    nodes: u64,
+    backed_up_white: Option<ScoreView>,
+    children: Children<'a>,
+    engine: Option<&'a str>,
+    analysed_at: Option<String>,
+}
+
+/// An object with a field a move, in the order of their names.
+struct Children<'a>(&'a [(Move, Option<WhiteScore>)]);
+
+impl Serialize for Children<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|&(mv, score)| (Text(mv), score.map(ScoreView::from))))
+    }
+}
+
+impl<'a> RecordView<'a> {
+    fn new(record: &'a Record) -> Self {
+        let searched = record.searched.as_ref();
+        let over = record.value.filter(|value| value.source == Source::Rules);
+        let score = searched.map(|it| it.score_white).or(over.map(|value| value.score_white));
+        Self {
+            position: record.position.to_string(),
+            moves: record.moves.as_deref().map(texts),
+            key: format!("{:016x}", record.key()),
+            depth: searched.map_or(0, |it| it.depth),
+            score_white: score.map(Into::into),
+            bound: searched.map(|it| it.bound).or(over.map(|value| value.bound)).map(Bound::name),
+            best_move: searched.and_then(|it| it.best_move).map(Text),
+            pv: searched.map(|it| texts(&it.pv)).unwrap_or_default(),
+            nodes: searched.map_or(0, |it| it.nodes),
+            backed_up_white: record.backed_up().map(|value| value.score_white.into()),
+            children: Children(&record.children),
+            engine: searched.map(|it| &*it.engine),
+            analysed_at: searched.map(|it| rfc3339(it.analysed_at)),
+        }
+    }
+}
+
+/// A position of a book on one line, as it is exported.
+///
+/// # Errors
+/// Only when the serializer itself fails, which these types give it no reason to.
+pub fn record_line(record: &Record) -> Result<String, serde_json::Error> {
+    serde_json::to_string(&RecordView::new(record))
+}
+
+/// A moment, given in seconds since 1970, as `2026-11-30T12:00:00Z`; what no calendar reaches is the last one that it does.
+#[must_use]
+pub fn rfc3339(seconds: u64) -> String {
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX).to_string()
+}
+
+/// Seconds since 1970 of a moment as [`rfc3339`] writes it; `None` if it is none, or an earlier one.
+#[must_use]
+pub fn seconds_since_1970(text: &str) -> Option<u64> {
+    let moment: Timestamp = text.parse().ok()?;
+    u64::try_from(moment.as_second()).ok()
 }
 
 #[derive(Serialize)]
@@ -195,6 +305,48 @@ impl<'a> EventView<'a> {
             },
             JobEvent::Done(report) => Self::from_done(report, seq),
             JobEvent::Error(failure) => Self::Error { code: &failure.code, message: &failure.message, seq },
+            JobEvent::BookAccepted(accepted) => Self::BookAccepted {
+                job: accepted.job.0,
+                book: &accepted.book,
+                task: accepted.task.name(),
+                positions: accepted.positions,
+                total: accepted.total,
+                seq,
+            },
+            JobEvent::Position(report) => Self::from_position(report, seq),
+            JobEvent::PositionFailed(failure) => Self::PositionFailed {
+                position: failure.position.to_string(),
+                message: &failure.message,
+                seq,
+            },
+            JobEvent::BookDone(done) => Self::from_book_done(done, seq),
+        }
+    }
+
+    fn from_position(report: &'a job::PositionReport, seq: u64) -> Self {
+        let job::PositionReport { record, progress } = report;
+        Self::Position {
+            record: Box::new(RecordView::new(record)),
+            worker: record.searched.as_ref().map_or("", |it| &it.worker),
+            done: progress.done,
+            total: progress.total,
+            elapsed_ms: millis(progress.elapsed),
+            workers: progress.workers,
+            seq,
+        }
+    }
+
+    fn from_book_done(done: &job::BookDone, seq: u64) -> Self {
+        Self::BookDone {
+            positions: done.positions,
+            searched: done.searched,
+            added: done.added,
+            failed: done.failed,
+            left: done.left,
+            nodes: done.nodes,
+            elapsed_ms: millis(done.elapsed),
+            stopped_by: done.stopped_by.name(),
+            seq,
         }
     }
 

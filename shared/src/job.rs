@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::board::{Color, Move, Position};
+use crate::book::{Growth, Record};
 use crate::exchange::SharedEntry;
 use crate::score::{Bound, INFINITE, Score, WIN, WhiteScore};
 pub use crate::search::MAX_DEPTH;
@@ -132,6 +133,85 @@ impl JobSpec {
     }
 }
 
+/// What a client wants done with a book, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BookJobSpec {
+    /// Name of the book.
+    pub book: Arc<str>,
+    /// What.
+    pub task: BookTask,
+    /// When the search of a position stops.
+    pub limits: JobLimits,
+    /// How many lines of a position get exact scores, at least 1.
+    pub multipv: u16,
+    /// Which root moves are searched.
+    pub prune: RootPrune,
+    /// The same values for any number of workers, any schedule and any faults.
+    pub deterministic: bool,
+    /// Higher is served first.
+    pub priority: i32,
+    /// Goes on without a watcher.
+    pub detach: bool,
+    /// W3C trace context of the request.
+    pub traceparent: Option<Arc<str>>,
+}
+
+impl BookJobSpec {
+    /// Whether it asks for the same work as another one, whoever asks and however urgent it is.
+    #[must_use]
+    pub fn is_same_work(&self, other: &Self) -> bool {
+        let work = |it: &Self| (it.task, it.limits, it.multipv, it.prune, it.deterministic);
+        self.book == other.book && work(self) == work(other)
+    }
+
+    /// The search of one of its positions.
+    #[must_use]
+    pub fn search(&self, position: Position, limits: JobLimits) -> JobSpec {
+        JobSpec {
+            position,
+            limits,
+            multipv: self.multipv,
+            prune: self.prune,
+            deterministic: self.deterministic,
+            priority: self.priority,
+            detach: true,
+            traceparent: self.traceparent.clone(),
+        }
+    }
+}
+
+/// What is done with a book.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum BookTask {
+    /// Every position that is not known well enough is searched.
+    Analyze {
+        /// Values of other engines are not good enough.
+        stale: bool,
+        /// At most so many positions.
+        most: Option<u32>,
+    },
+    /// Positions are added where the book misses them most. What is not known of the others comes first.
+    Expand {
+        /// Add at most so many.
+        positions: Option<u32>,
+        /// Where it is missing something.
+        growth: Growth,
+        /// Add nothing after this time.
+        time: Option<Duration>,
+    },
+}
+
+impl BookTask {
+    /// Name in events.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Analyze { .. } => "analyze",
+            Self::Expand { .. } => "expand",
+        }
+    }
+}
+
 /// Where a job stands.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum JobState {
@@ -205,6 +285,32 @@ impl StoppedBy {
     }
 }
 
+/// Why a book's job ended with `done`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum BookStop {
+    /// Everything that was asked for is done.
+    Complete,
+    /// Nothing is missing that would cost less.
+    Cost,
+    /// The time is up.
+    Time,
+    /// A client, or the last watcher's leaving.
+    Cancel,
+}
+
+impl BookStop {
+    /// Name in events.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Cost => "cost",
+            Self::Time => "time",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
 /// An event with its number within the job: 1, 2, 3, ..
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventRecord {
@@ -233,13 +339,21 @@ pub enum JobEvent {
     Done(DoneReport),
     /// Always the last, unless `Done` is.
     Error(Failure),
+    /// Always the first of a book's job.
+    BookAccepted(BookAccepted),
+    /// A position of the book was searched, and how far the job is; apart, as `Heat` is.
+    Position(Box<PositionReport>),
+    /// The search of a position failed; the job goes on with the others.
+    PositionFailed(Box<PositionFailure>),
+    /// Always the last of a book's job, unless `Error` is.
+    BookDone(BookDone),
 }
 
 impl JobEvent {
     /// Whether nothing follows this event.
     #[must_use]
     pub const fn is_last(&self) -> bool {
-        matches!(self, Self::Done(_) | Self::Error(_))
+        matches!(self, Self::Done(_) | Self::BookDone(_) | Self::Error(_))
     }
 }
 
@@ -379,6 +493,88 @@ pub struct Failure {
     pub message: String,
 }
 
+/// A book's job was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BookAccepted {
+    /// Its number.
+    pub job: JobId,
+    /// Name of the book.
+    pub book: Arc<str>,
+    /// What is done with it.
+    pub task: BookTask,
+    /// Positions of the book.
+    pub positions: u64,
+    /// Those that are to be searched, as far as that is known.
+    pub total: u64,
+}
+
+/// A position of a book was searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PositionReport {
+    /// The position, with what was found and what follows for the book.
+    pub record: Record,
+    /// How far the job is.
+    pub progress: BookProgress,
+}
+
+/// How far a book's job is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct BookProgress {
+    /// Positions that it has searched.
+    pub done: u64,
+    /// Positions that are to be searched, those included.
+    pub total: u64,
+    /// Positions visited in all these searches.
+    pub nodes: u64,
+    /// Time since acceptance.
+    pub elapsed: Duration,
+    /// Connected workers.
+    pub workers: u32,
+}
+
+/// The search of a position of a book failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PositionFailure {
+    /// The position, in canonical orientation.
+    pub position: Position,
+    /// What went wrong.
+    pub message: String,
+}
+
+/// A book's job ended.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct BookDone {
+    /// Positions of the book now.
+    pub positions: u64,
+    /// Those that the job has searched.
+    pub searched: u64,
+    /// Those that it has added.
+    pub added: u64,
+    /// Those whose search failed.
+    pub failed: u64,
+    /// Those of the book that are still not known as well as was asked.
+    pub left: u64,
+    /// Positions visited in all its searches.
+    pub nodes: u64,
+    /// Time since acceptance.
+    pub elapsed: Duration,
+    /// Why it ended.
+    pub stopped_by: BookStop,
+}
+
+/// A book's job in short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BookSummary {
+    /// Name of the book.
+    pub book: Arc<str>,
+    /// What is done with it.
+    pub task: BookTask,
+    /// Positions that were searched.
+    pub done: u64,
+    /// Positions that are to be searched, those included.
+    pub total: u64,
+}
+
 /// A job in short.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSummary {
@@ -388,8 +584,10 @@ pub struct JobSummary {
     pub state: JobState,
     /// Why, in plain words; empty when it is done.
     pub reason: String,
-    /// The position.
-    pub position: Position,
+    /// The position; `None` for a book's job.
+    pub position: Option<Position>,
+    /// The book, for a book's job.
+    pub book: Option<BookSummary>,
     /// Last completed depth, in plies; 0 before the first.
     pub depth: u8,
     /// Best move of that depth.
@@ -484,6 +682,8 @@ pub struct Unit {
     pub speculative: bool,
     /// What the cluster knows about the path's end and its expected play; none for a deterministic unit.
     pub seeds: Vec<SharedEntry>,
+    /// The root itself is analysed from depth 1 on, with exact scores for so many lines; path and window say nothing then.
+    pub whole: Option<u16>,
 }
 
 impl Unit {
@@ -502,6 +702,19 @@ pub struct UnitProgress {
     /// The attempt.
     pub attempt: Attempt,
     /// Positions visited so far; 0 while it waits.
+    pub nodes: u64,
+}
+
+/// A whole unit has completed a depth and goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnitIteration {
+    /// The unit.
+    pub unit: UnitId,
+    /// The attempt.
+    pub attempt: Attempt,
+    /// Every searched root move, best first.
+    pub lines: Vec<Line>,
+    /// Positions visited up to its end.
     pub nodes: u64,
 }
 
@@ -524,6 +737,8 @@ pub struct UnitReport {
     pub search_time: Duration,
     /// The score holds on this path only: a repetition of one of its positions is behind it.
     pub path_dependent: bool,
+    /// Of a whole unit: every searched root move of the last completed depth, best first.
+    pub lines: Vec<Line>,
     /// After a call to shed: the nodes from the path's end downwards that were being searched, so that others can go on.
     pub open: Vec<ShedNode>,
 }

@@ -14,6 +14,7 @@
 //! ```
 
 pub mod board;
+pub mod book;
 pub mod cat;
 pub mod eval;
 pub mod exchange;

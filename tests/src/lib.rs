@@ -10,11 +10,12 @@
 )]
 
 mod fake_worker;
+pub mod postgres;
 
-use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use corridor_coordinator::store::{DatabaseStore, Place, Store, StoreError};
 use corridor_coordinator::{Config, Coordinator};
 use corridor_proto::convert::{event_from_wire, job_summary_from_wire, spec_to_wire};
 use corridor_proto::v1;
@@ -22,12 +23,14 @@ use corridor_proto::v1::analysis_client::AnalysisClient;
 use corridor_shared::Position;
 use corridor_shared::job::{DoneReport, EventRecord, JobEvent, JobSpec, JobSummary};
 use corridor_worker::{Worker, WorkerConfig};
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Channel;
 use tonic::{Status, Streaming};
 
 pub use fake_worker::{FakeWorker, found, open_session, open_session_at, register, searched};
+pub use postgres::outside::can_have;
 
 /// Loopback, a port that is free.
 pub const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -37,6 +40,65 @@ pub const LONG: Duration = Duration::from_secs(60);
 /// A coordinator on a free port, with this lease.
 pub async fn coordinator(lease: Duration) -> Coordinator {
     Coordinator::start(ANY_PORT, Config { lease, ..Config::default() }).await.expect("a coordinator")
+}
+
+/// A place for a store, which goes with the test.
+pub struct Ground {
+    /// Where it is.
+    pub place: Place,
+    /// The database; a file has none.
+    pub database: Option<postgres::Database>,
+    _folder: Option<tempfile::TempDir>,
+}
+
+/// A file, and a database if this machine can have one; otherwise that is said.
+pub fn grounds() -> Vec<Ground> {
+    let mut grounds = vec![file()];
+    grounds.extend(postgres::database().map(Ground::on));
+    grounds
+}
+
+/// A file.
+pub fn file() -> Ground {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = Place::file(&folder.path().join("corridor.db"));
+    Ground { place, database: None, _folder: Some(folder) }
+}
+
+impl Ground {
+    /// A database.
+    pub fn on(database: postgres::Database) -> Self {
+        let place = database.url.parse().expect("a URL");
+        Self { place, database: Some(database), _folder: None }
+    }
+}
+
+/// A store that is free, or soon is: the last holder may be dying.
+pub async fn store(place: &Place) -> DatabaseStore {
+    let started = Instant::now();
+    loop {
+        match DatabaseStore::open(place, "this test").await {
+            Ok(store) => return store,
+            Err(StoreError::Held { .. }) if started.elapsed() < LONG => {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// A coordinator with a store, at an address that is free, or soon is.
+pub async fn serve(address: SocketAddr, store: impl Store + 'static) -> Coordinator {
+    let started = Instant::now();
+    let listener = loop {
+        match TcpListener::bind(address).await {
+            Ok(listener) => break listener,
+            // The port may linger for a moment.
+            Err(_) if started.elapsed() < LONG => tokio::time::sleep(Duration::from_millis(5)).await,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    Coordinator::serve_with(listener, Config::default(), Some(Box::new(store))).await.expect("a coordinator")
 }
 
 /// The URL of an address.
@@ -126,7 +188,7 @@ pub type Events = Streaming<v1::AnalyzeResponse>;
 
 /// Submits a job and returns its events.
 pub async fn submit(client: &mut AnalysisClient<Channel>, spec: &JobSpec) -> Events {
-    let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)) };
+    let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)), fresh: false };
     client.analyze(request).await.expect("accepted").into_inner()
 }
 
@@ -163,7 +225,7 @@ pub fn done(events: &[EventRecord]) -> DoneReport {
 /// # Errors
 /// It is refused.
 pub async fn accept(client: &mut AnalysisClient<Channel>, spec: &JobSpec) -> Result<u64, Status> {
-    let request = v1::SubmitRequest { spec: Some(spec_to_wire(spec)) };
+    let request = v1::SubmitRequest { spec: Some(spec_to_wire(spec)), fresh: false };
     Ok(client.submit(request).await?.into_inner().job)
 }
 
@@ -241,40 +303,5 @@ pub async fn eventually(what: &str, mut so: impl AsyncFnMut() -> bool) {
     while !so().await {
         assert!(started.elapsed() < LONG, "never: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-/// Whether a test of an outside program can run. If not it is skipped, and says so past the test harness, which keeps what a
-/// test that passes prints; unless `CORRIDOR_REQUIRE` lists the program (`docker,chromium,postgres`): then it fails.
-#[must_use]
-pub fn can_have(program: &str, found: &Result<(), String>) -> bool {
-    let Err(why) = found else { return true };
-    let required = std::env::var("CORRIDOR_REQUIRE").unwrap_or_default();
-    assert!(!is_listed(program, &required), "CORRIDOR_REQUIRE asks for {program}: {why}");
-    let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    // Nobody reads it: then nobody is told.
-    let _ = writeln!(std::io::stderr(), "\nSKIPPED {test}: no {program}: {why}");
-    false
-}
-
-fn is_listed(program: &str, list: &str) -> bool {
-    list.split(',').any(|listed| listed.trim() == program)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_listed;
-
-    #[test]
-    fn what_is_required_is_listed_by_its_whole_name() {
-        for (list, required) in [
-            ("docker", true),
-            ("chromium, docker ,postgres", true),
-            ("", false),
-            ("dockerd", false),
-            ("chromium,postgres", false),
-        ] {
-            assert_eq!(is_listed("docker", list), required, "{list}");
-        }
     }
 }

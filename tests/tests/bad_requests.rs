@@ -93,7 +93,10 @@ async fn busy() -> (Coordinator, FakeWorker) {
     let over = spec("/ / e9 e5 / 10 10 / 2".parse().expect("a position"), 1);
     rest(&mut submit(&mut client, &over).await, Vec::new()).await;
     let lasting = JobSpec { detach: true, ..spec(Position::start(), 9) };
-    client.submit(v1::SubmitRequest { spec: Some(spec_to_wire(&lasting)) }).await.expect("accepted");
+    client
+        .submit(v1::SubmitRequest { spec: Some(spec_to_wire(&lasting)), fresh: false })
+        .await
+        .expect("accepted");
     let mut worker = FakeWorker::join(&coordinator, "quiet").await;
     worker.granted().await;
     worker.beat(&[]).await;
@@ -169,9 +172,9 @@ async fn bad_jobs_are_refused_by_submit_and_analyze_alike() {
     }
     let mut refusals = Refusals::default();
     for (spec, says) in bad {
-        let request = v1::SubmitRequest { spec: Some(spec.clone()) };
+        let request = v1::SubmitRequest { spec: Some(spec.clone()), fresh: false };
         refusals.add(&format!("submit: {says}"), client.submit(request).await, Code::InvalidArgument, &says);
-        let request = v1::AnalyzeRequest { spec: Some(spec) };
+        let request = v1::AnalyzeRequest { spec: Some(spec), fresh: false };
         refusals.add(
             &format!("analyze: {says}"),
             client.analyze(request).await,
@@ -179,9 +182,9 @@ async fn bad_jobs_are_refused_by_submit_and_analyze_alike() {
             &says,
         );
     }
-    let nothing = v1::SubmitRequest { spec: None };
+    let nothing = v1::SubmitRequest { spec: None, fresh: false };
     refusals.add("submit nothing", client.submit(nothing).await, Code::InvalidArgument, "spec: is missing");
-    let nothing = v1::AnalyzeRequest { spec: None };
+    let nothing = v1::AnalyzeRequest { spec: None, fresh: false };
     refusals.add("analyze nothing", client.analyze(nothing).await, Code::InvalidArgument, "spec: is missing");
     refusals.check();
     assert_eq!(condition(&coordinator).await, before);
@@ -389,19 +392,22 @@ async fn bad_questions_about_health_and_books_and_unknown_methods_are_refused() 
     let channel = channel(&coordinator).await;
     let mut refusals = Refusals::default();
     let mut health = HealthClient::new(channel.clone());
-    for service in ["corridor.v1.Book", "nobody", "\u{0}", &"s".repeat(5 << 20)] {
+    for service in ["corridor.v1.Nothing", "nobody", "\u{0}", &"s".repeat(5 << 20)] {
         let request = HealthCheckRequest { service: service.to_owned() };
         let asked = format!("health of {} bytes", service.len());
         refusals.add(&asked, health.check(request).await, Code::NotFound, "service not registered");
     }
     let mut book = BookClient::new(channel.clone());
-    let later = Code::Unimplemented;
-    refusals.add("import", book.import(tokio_stream::empty()).await, later, "");
-    refusals.add("analyze", book.analyze(v1::BookAnalyzeRequest::default()).await, later, "");
-    refusals.add("expand", book.expand(v1::ExpandRequest::default()).await, later, "");
-    refusals.add("node", book.node(v1::NodeRequest::default()).await, later, "");
-    refusals.add("export", book.export(v1::ExportRequest::default()).await, later, "");
-    refusals.add("check", book.check(v1::CheckRequest::default()).await, later, "");
+    let (storeless, bad) = (Code::FailedPrecondition, Code::InvalidArgument);
+    let why = "this coordinator keeps no books: start it with --store";
+    refusals.add("import", book.import(tokio_stream::empty()).await, storeless, why);
+    refusals.add("list", book.list(v1::ListBooksRequest {}).await, storeless, why);
+    let name = "book: a book's name has 1 to 64 letters";
+    refusals.add("analyze", book.analyze(v1::BookAnalyzeRequest::default()).await, bad, name);
+    refusals.add("expand", book.expand(v1::ExpandRequest::default()).await, bad, "positions: ");
+    refusals.add("node", book.node(v1::NodeRequest::default()).await, bad, name);
+    refusals.add("export", book.export(v1::ExportRequest::default()).await, bad, name);
+    refusals.add("check", book.check(v1::CheckRequest::default()).await, bad, name);
     refusals.check();
     assert_eq!(condition(&coordinator).await, before);
     coordinator.stop().await;
@@ -570,6 +576,7 @@ fn lie(draw: &mut Draw, unit: &v1::Unit) -> v1::UnitResult {
         search_us: nodes(draw),
         open,
         path_dependent: draw.below(2) == 0,
+        lines: Vec::new(),
     }
 }
 
@@ -598,7 +605,10 @@ async fn a_worker_that_lies_harms_its_jobs_and_nothing_else() {
             detach: true,
             ..spec(position, 12)
         };
-        client.submit(v1::SubmitRequest { spec: Some(spec_to_wire(&job)) }).await.expect("accepted");
+        client
+            .submit(v1::SubmitRequest { spec: Some(spec_to_wire(&job)), fresh: false })
+            .await
+            .expect("accepted");
         let registration = v1::Register {
             instance: round,
             slots: 1 + u32::try_from(draw.below(3)).unwrap(),

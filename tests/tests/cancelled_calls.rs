@@ -52,12 +52,12 @@ async fn call(kind: usize, job: u64, mut client: AnalysisClient<Channel>) {
     // Whether it is refused is of no consequence here.
     match kind {
         0 | 1 => {
-            let request = v1::AnalyzeRequest { spec: Some(wanted) };
+            let request = v1::AnalyzeRequest { spec: Some(wanted), fresh: false };
             let Ok(events) = client.analyze(request).await else { return };
             let mut events = events.into_inner();
             while let Ok(Some(_)) = events.message().await {}
         }
-        2 => drop(client.submit(v1::SubmitRequest { spec: Some(wanted) }).await),
+        2 => drop(client.submit(v1::SubmitRequest { spec: Some(wanted), fresh: false }).await),
         3 | 4 => {
             let Ok(events) = client.watch(v1::WatchRequest { job, after_seq: 0 }).await else { return };
             let mut events = events.into_inner();

@@ -244,7 +244,8 @@ async fn a_job_that_nobody_watches_any_more_ends_after_half_a_minute_and_leaves_
     eventually("its tasks have ended", async || tasks() <= before).await;
 
     // A detached one goes on for ever.
-    let detached = v1::SubmitRequest { spec: Some(spec_to_wire(&JobSpec { detach: true, ..lasting })) };
+    let detached =
+        v1::SubmitRequest { spec: Some(spec_to_wire(&JobSpec { detach: true, ..lasting })), fresh: false };
     let job = client.submit(detached).await.expect("accepted").into_inner().job;
     drop(watch(&client, job).await);
     clock.pass(seconds(600)).await;

@@ -180,7 +180,7 @@ async fn jobs_are_looked_after() {
     let _worker = worker(&coordinator, "a").await;
     let mut client = analysis(&coordinator).await;
     let endless = JobSpec { detach: true, ..spec(Position::start(), 60) };
-    let request = v1::SubmitRequest { spec: Some(spec_to_wire(&endless)) };
+    let request = v1::SubmitRequest { spec: Some(spec_to_wire(&endless)), fresh: false };
     let job = client.submit(request).await.expect("accepted").into_inner().job;
 
     let workers = client.workers(v1::WorkersRequest {}).await.expect("workers").into_inner().workers;
@@ -304,12 +304,13 @@ async fn malformed_jobs_are_refused_with_field_and_fault() {
         (limits(v1::Limits { nodes: Some(0), ..v1::Limits::default() }), "spec.limits.nodes"),
     ];
     for (spec, named) in cases {
-        let status = client.submit(v1::SubmitRequest { spec: Some(spec) }).await.expect_err(named);
+        let status =
+            client.submit(v1::SubmitRequest { spec: Some(spec), fresh: false }).await.expect_err(named);
         assert_eq!(status.code(), Code::InvalidArgument, "{named}: {status:?}");
         assert!(status.message().contains(named) && !status.message().contains('\n'), "{named}: {status:?}");
     }
     assert_eq!(
-        client.submit(v1::SubmitRequest { spec: None }).await.expect_err("no spec").code(),
+        client.submit(v1::SubmitRequest { spec: None, fresh: false }).await.expect_err("no spec").code(),
         Code::InvalidArgument
     );
     assert_eq!(client.get(v1::GetRequest { job: 5 }).await.expect_err("no job").code(), Code::NotFound);
@@ -336,7 +337,10 @@ async fn large_messages_reach_every_service_and_too_large_ones_none() {
         assert_eq!(status.code(), code, "{status:?}");
         assert!(status.message().len() < 1_000, "the fault is quoted in short");
         let job = v1::JobSpec { position: Some(spec(text)), ..v1::JobSpec::default() };
-        let status = analysis.submit(v1::SubmitRequest { spec: Some(job) }).await.expect_err("no position");
+        let status = analysis
+            .submit(v1::SubmitRequest { spec: Some(job), fresh: false })
+            .await
+            .expect_err("no position");
         assert_eq!(status.code(), code, "{status:?}");
     }
     let mut fake = FakeWorker::join(&coordinator, "fake").await;

@@ -31,9 +31,12 @@ async fn every_service_takes_more_than_four_megabytes() {
 
     let mut analysis = AnalysisClient::new(channel.clone());
     let spec = Some(v1::JobSpec { position: position.clone(), prune: 1, ..v1::JobSpec::default() });
-    let status = analysis.analyze(v1::AnalyzeRequest { spec: spec.clone() }).await.expect_err("no position");
+    let status = analysis
+        .analyze(v1::AnalyzeRequest { spec: spec.clone(), fresh: false })
+        .await
+        .expect_err("no position");
     assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
-    let status = analysis.submit(v1::SubmitRequest { spec }).await.expect_err("no position");
+    let status = analysis.submit(v1::SubmitRequest { spec, fresh: false }).await.expect_err("no position");
     assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
 
     let mut positions = PositionsClient::new(channel.clone());

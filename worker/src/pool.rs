@@ -12,15 +12,18 @@ use std::time::Instant;
 use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
-    DETERMINISTIC_TABLE_BYTES, ShedNode, Unit, UnitProgress, UnitReport, WhiteWindow,
+    DETERMINISTIC_TABLE_BYTES, Line, ShedNode, Unit, UnitIteration, UnitProgress, UnitReport, WhiteWindow,
 };
 use corridor_shared::score::{Bound, Score, WhiteScore};
-use corridor_shared::search::{Directive, OpenNode, SearchHandler, Searcher, UnitSpec, Window};
+use corridor_shared::search::{
+    Directive, IterationReport, Limits, OpenNode, RootLine, SearchHandler, Searcher, StoppedBy, UnitSpec,
+    Window,
+};
 use corridor_shared::tt::TranspositionTable;
 use tokio::sync::mpsc;
 
 use crate::exchange::Outbox;
-use crate::limits::UNIT_QUEUE;
+use crate::limits::{LONG_SEARCH, UNIT_QUEUE};
 
 /// A unit in the pool, from its grant to its outcome.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub(crate) struct Task {
     /// Grows with each new window, so that the search looks at the lock only then.
     window_version: AtomicU32,
     nodes: AtomicU64,
+    /// The last depth that a whole unit has completed, until somebody asks.
+    reached: Mutex<Option<UnitIteration>>,
 }
 
 impl Task {
@@ -65,6 +70,11 @@ impl Task {
             attempt: self.unit.attempt,
             nodes: self.nodes.load(Ordering::Relaxed),
         }
+    }
+
+    /// What a whole unit has completed since this was asked last.
+    pub(crate) fn take_reached(&self) -> Option<UnitIteration> {
+        lock(&self.reached).take()
     }
 
     pub(crate) fn is_wanted(&self) -> bool {
@@ -164,6 +174,7 @@ impl Pool {
             shed: AtomicBool::new(false),
             window_version: AtomicU32::new(0),
             nodes: AtomicU64::new(0),
+            reached: Mutex::default(),
         });
         queue.waiting.push_back(Arc::clone(&task));
         drop(queue);
@@ -271,9 +282,9 @@ fn search(searchers: &mut Searchers, task: &Task, outbox: &Outbox) -> Result<Uni
         unit.seeds.iter().for_each(|seed| searchers.sharing.table().import(seed));
     }
     let seen_version = task.window_version.load(Ordering::Acquire);
-    let mut handler = Handler { task, turn, seen_version, outbox };
     let window = lock(&task.window).to_engine(turn);
     let started = Instant::now();
+    let mut handler = Handler { task, turn, seen_version, outbox, started };
     let report = if unit.deterministic {
         search_unit(&mut searchers.fresh()?, unit, window, &mut handler)
     } else {
@@ -293,6 +304,9 @@ pub fn search_unit(
     handler: &mut dyn SearchHandler,
 ) -> Result<UnitReport, String> {
     check_path(unit)?;
+    if let Some(multipv) = unit.whole {
+        return Ok(search_whole(searcher, unit, multipv, handler));
+    }
     let turn = unit.turn();
     let spec = UnitSpec {
         depth: unit.depth,
@@ -314,9 +328,55 @@ pub fn search_unit(
     })
 }
 
+/// Analyses the root of a whole unit, from depth 1 on.
+fn search_whole(
+    searcher: &mut Searcher,
+    unit: &Unit,
+    multipv: u16,
+    handler: &mut dyn SearchHandler,
+) -> UnitReport {
+    let limits = Limits {
+        depth: unit.depth,
+        nodes: unit.node_budget,
+        multipv: usize::from(multipv),
+        prune: unit.prune,
+    };
+    let found = searcher.analyze(&unit.root, &limits, handler);
+    // The budget is a limit like depth; only whoever was stopped has not ended.
+    let is_spent = unit.node_budget.is_some_and(|budget| found.nodes >= budget);
+    let completed = found.stopped_by != StoppedBy::Stop || is_spent;
+    let lines = lines(&found.last, unit.root.turn());
+    UnitReport {
+        score: lines.first().map(|best| (best.score_white, best.bound)),
+        pv: lines.first().map(|best| best.pv.clone()).unwrap_or_default(),
+        nodes: found.nodes,
+        completed: completed && !lines.is_empty(),
+        lines,
+        ..unfinished(unit)
+    }
+}
+
+/// A completed depth, as it is told.
+fn lines(iteration: &IterationReport, turn: Color) -> Vec<Line> {
+    let line = |line: &RootLine| Line {
+        mv: line.mv,
+        score_white: WhiteScore::from_engine(line.score, turn),
+        bound: line.bound.from_white(turn),
+        depth: iteration.depth,
+        pv: line.pv.clone(),
+        nodes: line.nodes,
+        heat_cm: line.heat_cm,
+    };
+    iteration.lines.iter().map(line).collect()
+}
+
 /// Whether a report may wait for others to travel with: it says of a move that it was refuted, which most are.
 #[must_use]
 pub fn may_wait(report: &UnitReport, turn: Color) -> bool {
+    if !report.lines.is_empty() {
+        // A position of many, and the next one is there already.
+        return report.completed;
+    }
     let refuted = report.score.is_some_and(|(_, bound)| bound.from_white(turn) == Bound::Lower);
     report.completed && refuted
 }
@@ -346,6 +406,7 @@ const fn unfinished(unit: &Unit) -> UnitReport {
         completed: false,
         search_time: std::time::Duration::ZERO,
         path_dependent: false,
+        lines: Vec::new(),
         open: Vec::new(),
     }
 }
@@ -365,9 +426,23 @@ struct Handler<'a> {
     turn: Color,
     seen_version: u32,
     outbox: Option<&'a Outbox>,
+    started: Instant,
 }
 
 impl SearchHandler for Handler<'_> {
+    fn iteration(&mut self, report: &IterationReport) -> Directive {
+        // What was quick is quick again.
+        if self.task.unit.whole.is_some() && self.started.elapsed() >= LONG_SEARCH {
+            *lock(&self.task.reached) = Some(UnitIteration {
+                unit: self.task.unit.unit,
+                attempt: self.task.unit.attempt,
+                lines: lines(report, self.turn),
+                nodes: report.nodes,
+            });
+        }
+        Directive::Continue
+    }
+
     fn poll(&mut self, nodes: u64) -> Directive {
         self.task.nodes.store(nodes, Ordering::Relaxed);
         if self.task.stop.load(Ordering::Acquire) {
@@ -422,6 +497,7 @@ mod tests {
             traceparent: None,
             speculative: false,
             seeds: Vec::new(),
+            whole: None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use corridor_proto::convert::{
     heartbeat_to_wire, registration_to_wire, report_to_wire, terms_from_wire, unit_from_wire,
-    window_from_wire,
+    unit_iteration_to_wire, window_from_wire,
 };
 use corridor_proto::v1;
 use corridor_proto::v1::fleet_client::FleetClient;
@@ -461,6 +461,9 @@ impl<'a> Desk<'a> {
     async fn heartbeat(&mut self) -> Result<(), Closed> {
         // What has ended is no longer held.
         self.report(true).await?;
+        for iteration in self.held.values().filter_map(|task| task.take_reached()).collect::<Vec<_>>() {
+            self.say(Says::Iteration(unit_iteration_to_wire(&iteration))).await?;
+        }
         let progress: Vec<UnitProgress> = self.held.values().map(|task| task.progress()).collect();
         self.say(Says::Heartbeat(heartbeat_to_wire(&progress))).await
     }

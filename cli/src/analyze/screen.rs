@@ -10,7 +10,7 @@ use crate::units::grouped;
 use crate::{out, render};
 use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::cat::cat_snapshot;
-use corridor_shared::job::{Accepted, DoneReport, IterationReport, JobEvent, JobState, Line};
+use corridor_shared::job::{Accepted, DoneReport, IterationReport, JobEvent, JobState, Line, StoppedBy};
 use corridor_shared::score::{Bound, WhiteScore};
 
 /// Rows of the live table.
@@ -69,7 +69,13 @@ impl Screen {
                 return self.done(report);
             }
             JobEvent::Error(_) => self.live.clear(),
-            JobEvent::Heat(_) | JobEvent::Audit(_) => {}
+            // Those of a book are shown elsewhere.
+            JobEvent::Heat(_)
+            | JobEvent::Audit(_)
+            | JobEvent::BookAccepted(_)
+            | JobEvent::Position(_)
+            | JobEvent::PositionFailed(_)
+            | JobEvent::BookDone(_) => {}
         }
         Ok(())
     }
@@ -208,5 +214,8 @@ fn verdict(report: &DoneReport) -> String {
         (None, Some(WhiteScore::BlackWinsIn(_))) => return "the game is over: Black has won".to_owned(),
         _ => return format!("no depth was completed, {numbers}, stopped by {}", report.stopped_by.name()),
     };
+    if report.stopped_by == StoppedBy::Book {
+        return format!("{answer}, depth {}, from the book (--fresh searches it again)", report.depth);
+    }
     format!("{answer}, depth {}, {numbers}, stopped by {}", report.depth, report.stopped_by.name())
 }

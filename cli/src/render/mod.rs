@@ -6,7 +6,7 @@ pub(crate) mod ramp;
 mod score;
 pub(crate) mod svg;
 
-pub(crate) use score::{in_plies, score};
+pub(crate) use score::{bounded, in_plies, score};
 
 /// Text as it may stand in HTML and SVG, also between quotes.
 pub(crate) fn escape(text: &str) -> String {

@@ -6,10 +6,15 @@ use corridor_shared::score::{Bound, WhiteScore};
 /// A score with its bound, from White's view. A bound on a win that is no win for the other side says so: it may be
 /// faster, or it may be none.
 pub(crate) fn score(line: &Line) -> String {
-    match (line.bound, line.score_white) {
+    bounded(line.score_white, line.bound)
+}
+
+/// The same of a score that is no line's.
+pub(crate) fn bounded(score: WhiteScore, bound: Bound) -> String {
+    match (bound, score) {
         (Bound::Exact, score) => score.to_string(),
-        (Bound::Upper, WhiteScore::Cm(_)) => format!("\u{2264} {}", line.score_white),
-        (Bound::Lower, WhiteScore::Cm(_)) => format!("\u{2265} {}", line.score_white),
+        (Bound::Upper, WhiteScore::Cm(_)) => format!("\u{2264} {score}"),
+        (Bound::Lower, WhiteScore::Cm(_)) => format!("\u{2265} {score}"),
         (Bound::Upper, WhiteScore::BlackWinsIn(plies)) => format!("Black wins in \u{2264} {plies}"),
         (Bound::Lower, WhiteScore::WhiteWinsIn(plies)) => format!("White wins in \u{2264} {plies}"),
         (Bound::Upper, WhiteScore::WhiteWinsIn(plies)) => format!("at best White wins in {plies}"),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use corridor_shared::board::Move;
 use corridor_shared::job::{JobId, JobState, Unit, WorkerId};
 
+use super::failure;
 use super::messages::Effect;
 use super::{Cluster, Lease};
 
@@ -100,14 +101,18 @@ impl Cluster {
     }
 
     fn park(&mut self, now: Duration, id: JobId, reason: String, effects: &mut Vec<Effect>) {
-        if self.jobs.get(&id).is_none_or(|job| !job.is_open()) {
+        if self.jobs.get(&id).is_none_or(|job| !job.ledger.is_open()) {
             return;
+        }
+        if self.jobs.get(&id).is_some_and(|job| job.part_of.is_some()) {
+            // The others go on; of this position the job says that it failed.
+            return self.end_job(now, id, failure("aborted", reason), effects);
         }
         self.revoke_all(now, id, effects);
         if let Some(job) = self.jobs.get_mut(&id) {
-            job.set_state(JobState::Parked, &reason, effects);
-            job.parked = Some(reason);
-            job.set_clock(now);
+            job.ledger.set_state(JobState::Parked, &reason, effects);
+            job.ledger.parked = Some(reason);
+            job.ledger.set_clock(now);
             job.keep_standing(now, effects);
         }
     }
@@ -116,10 +121,10 @@ impl Cluster {
     pub(super) fn came_back(&mut self, now: Duration, instance: u64, effects: &mut Vec<Effect>) {
         for id in self.deaths.absolve(instance) {
             if self.deaths.most(id) < self.death_limit()
-                && let Some(job) = self.jobs.get_mut(&id).filter(|job| job.parked.is_some())
+                && let Some(job) = self.jobs.get_mut(&id).filter(|job| job.ledger.parked.is_some())
             {
-                job.parked = None;
-                job.set_clock(now);
+                job.ledger.parked = None;
+                job.ledger.set_clock(now);
                 job.keep_standing(now, effects);
                 self.stale.entry(id).or_default();
             }

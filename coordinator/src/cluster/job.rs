@@ -1,62 +1,46 @@
 //! One job: what was asked, where it stands, its events and who watches them.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::cat::{self, Reason, Verdict};
 use corridor_shared::job::{
-    Accepted, AuditReport, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent, JobId,
-    JobSpec, JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StateChange, StoppedBy,
+    Accepted, AuditReport, BoardHeat, DoneReport, Failure, IterationReport, JobEvent, JobId, JobSpec,
+    JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StoppedBy,
 };
 use corridor_shared::score::WhiteScore;
 use corridor_shared::search::PruneMode;
 
+use super::ledger::Ledger;
 use super::merge;
-use super::messages::{Effect, Iteration, Keep, Standing, WatcherId};
+use super::messages::{Effect, Iteration, Keep, Known, Standing};
 use super::plan::{Manner, Plan, RootMove};
 use super::restore::KeptJob;
-use crate::limits::{DEFAULT_TIME, FIRST_DEPTH_GRACE, UNWATCHED_TIME};
+use super::whole::Whole;
+use crate::limits::{DEFAULT_TIME, FIRST_DEPTH_GRACE};
 
 /// Plies searched when there is but one legal move: enough for a pawn race to be scored exactly.
 const FORCED_DEPTH: u8 = 2;
 
-/// The reason that a client's pause is given.
-pub(crate) const PAUSED_BY_CLIENT: &str = "paused by a client";
-
 /// A job, from its acceptance to the day it is forgotten.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    pub(crate) id: JobId,
+    pub(crate) ledger: Ledger,
     pub(crate) spec: JobSpec,
-    pub(crate) state: JobState,
+    /// The book's job that it is a part of.
+    pub(crate) part_of: Option<JobId>,
+    /// The position is one unit, as long as this is there.
+    pub(crate) whole: Option<Whole>,
+    /// Who has searched each root move last; for a part.
+    pub(crate) searchers: BTreeMap<Move, String>,
     pub(crate) plan: Plan,
     /// Nodes of its tree when it was last looked at.
     pub(crate) tree_nodes: usize,
     /// Positions visited by units that have ended.
     pub(crate) nodes: u64,
-    pub(crate) watchers: BTreeSet<WatcherId>,
-    /// Held by a client; the state tells no more than that nothing runs.
-    pub(crate) paused: bool,
-    /// Held because a unit of it kills workers, as this says.
-    pub(crate) parked: Option<String>,
     /// Why it ends as soon as its pruned moves are checked.
     pub(crate) ending: Option<StoppedBy>,
-    /// The state that watchers were told last.
-    told: Option<JobState>,
-    /// Why it is in that state, or has failed.
-    reason: String,
-    accepted_at: Duration,
-    /// Time that had passed when it was accepted again by this coordinator.
-    elapsed_before: Duration,
-    /// It is held because the store cannot be written.
-    held: bool,
-    /// Its clock stands still since then, for any of the three reasons for which nothing of it runs.
-    still_since: Option<Duration>,
-    ended_at: Option<Duration>,
-    unwatched_since: Option<Duration>,
-    log: Vec<Arc<EventRecord>>,
     /// Root moves that are not searched unless everything else loses.
     pruned: Vec<RootMove>,
     /// Pruned moves that turned out better than the best searched one.
@@ -74,24 +58,14 @@ impl Job {
         let moves = root_moves(&spec.position, spec.prune);
         let forced = moves.kept.len() + moves.pruned.len() == 1;
         Self {
-            id,
-            state: JobState::Queued,
+            ledger: Ledger::new(id, spec.detach, now),
+            part_of: None,
+            whole: None,
+            searchers: BTreeMap::new(),
             plan: Plan::new(spec.position, moves.kept.iter().map(root_move), manner(&spec)),
             tree_nodes: 0,
             nodes: 0,
-            watchers: BTreeSet::new(),
-            paused: false,
-            parked: None,
             ending: None,
-            told: None,
-            reason: String::new(),
-            accepted_at: now,
-            elapsed_before: Duration::ZERO,
-            held: false,
-            still_since: None,
-            ended_at: None,
-            unwatched_since: None,
-            log: Vec::new(),
             pruned: moves.pruned.iter().map(root_move).collect(),
             misses: 0,
             forced,
@@ -101,100 +75,44 @@ impl Job {
         }
     }
 
+    /// The search of a position of a book.
+    pub(crate) fn part(id: JobId, of: JobId, spec: JobSpec, now: Duration) -> Self {
+        let job = Self::new(id, spec, now);
+        // What must not depend on a schedule, or looks at pruned moves afterwards, is searched in the ordinary way.
+        let whole = !job.spec.deterministic && job.spec.prune != RootPrune::Audit;
+        let whole = whole.then(Whole::default);
+        Self { part_of: Some(of), ledger: job.ledger.silent(), whole, ..job }
+    }
+
+    /// The answer is known already.
+    pub(crate) fn know(&mut self, known: Known) {
+        self.depth = known.depth;
+        self.lines = known.lines;
+    }
+
     /// The first events: what was accepted, and every heat that a display needs.
     pub(crate) fn announce(&mut self, effects: &mut Vec<Effect>) {
-        effects.push(Effect::Keep(Keep::Job { job: self.id, spec: Box::new(self.spec.clone()) }));
+        effects.push(Effect::Keep(Keep::Job { job: self.ledger.id, spec: Box::new(self.spec.clone()) }));
         let position = self.spec.position;
         let moves = root_moves(&position, self.spec.prune);
         let searched: Vec<Move> = moves.kept.iter().map(|verdict| verdict.mv).collect();
         let accepted = Accepted {
-            job: self.id,
+            job: self.ledger.id,
             position,
             kept: moves.kept.iter().map(move_heat).collect(),
             pruned: moves.pruned.iter().map(move_heat).collect(),
         };
-        self.emit(JobEvent::Accepted(accepted), effects);
-        self.emit(JobEvent::Heat(Box::new(board_heat(None, &position))), effects);
+        self.ledger.emit(JobEvent::Accepted(accepted), effects);
+        self.ledger.emit(JobEvent::Heat(Box::new(board_heat(None, &position))), effects);
         for mv in searched {
             let heat = Box::new(board_heat(Some(mv), &position.after(mv)));
-            self.emit(JobEvent::Heat(heat), effects);
-        }
-    }
-
-    /// Appends an event and hands it to whoever watches.
-    pub(crate) fn emit(&mut self, event: JobEvent, effects: &mut Vec<Effect>) {
-        debug_assert!(
-            self.log.last().is_none_or(|last| !last.event.is_last()),
-            "an event after the last one"
-        );
-        let record = Arc::new(EventRecord { seq: self.last_seq() + 1, event });
-        self.log.push(Arc::clone(&record));
-        let job = self.id;
-        effects.push(Effect::Keep(Keep::Event { job, record: Arc::clone(&record) }));
-        let deliver = |&watcher| Effect::Deliver { job, watcher, records: vec![Arc::clone(&record)] };
-        effects.extend(self.watchers.iter().map(deliver));
-    }
-
-    /// Number of the latest event; 0 before the first.
-    pub(crate) fn last_seq(&self) -> u64 {
-        self.log.last().map_or(0, |record| record.seq)
-    }
-
-    /// How many events there are.
-    pub(crate) fn events(&self) -> usize {
-        self.log.len()
-    }
-
-    /// The events after a cursor.
-    pub(crate) fn events_after(&self, seq: u64) -> Vec<Arc<EventRecord>> {
-        let seen = usize::try_from(seq).unwrap_or(usize::MAX);
-        self.log.get(seen..).unwrap_or_default().to_vec()
-    }
-
-    /// Changes the state and says so; what was told already is no event.
-    pub(crate) fn set_state(&mut self, state: JobState, reason: &str, effects: &mut Vec<Effect>) {
-        self.state = state;
-        if self.told.replace(state) == Some(state) {
-            return;
-        }
-        reason.clone_into(&mut self.reason);
-        self.emit(JobEvent::State(StateChange { state, reason: reason.to_owned() }), effects);
-    }
-
-    /// A watcher came.
-    pub(crate) fn watched(&mut self, watcher: WatcherId) {
-        self.watchers.insert(watcher);
-        self.unwatched_since = None;
-    }
-
-    /// A watcher left.
-    pub(crate) fn unwatched(&mut self, watcher: WatcherId, now: Duration) {
-        if self.watchers.remove(&watcher) && self.watchers.is_empty() {
-            self.unwatched_since = Some(now);
+            self.ledger.emit(JobEvent::Heat(heat), effects);
         }
     }
 
     /// Nobody has walls in hand.
     pub(crate) fn is_race(&self) -> bool {
         Color::BOTH.iter().all(|&color| self.spec.position.walls_in_hand(color) == 0)
-    }
-
-    /// Units of it may be granted.
-    pub(crate) fn is_open(&self) -> bool {
-        !self.state.is_final() && !self.stands_still()
-    }
-
-    fn stands_still(&self) -> bool {
-        self.paused || self.parked.is_some() || self.held
-    }
-
-    /// Stops its clock or lets it go on, whichever is right now.
-    pub(crate) fn set_clock(&mut self, now: Duration) {
-        if self.stands_still() {
-            self.still_since.get_or_insert(now);
-        } else if let Some(since) = self.still_since.take() {
-            self.accepted_at += now.saturating_sub(since);
-        }
     }
 
     /// The depth after which it ends.
@@ -205,20 +123,16 @@ impl Job {
 
     /// When its time is up. A limit that is shorter than the first depth takes is stretched a little.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        if self.still_since.is_some() {
+        // A part of another job has its time from the moment on at which somebody searches it.
+        let is_late = self.whole.as_ref().is_some_and(Whole::is_late);
+        if is_late || (self.part_of.is_some() && self.ledger.state == JobState::Queued) {
             return None;
         }
         let limits = &self.spec.limits;
         let unlimited = limits.depth.is_none() && limits.nodes.is_none();
         let time = limits.time.or(unlimited.then_some(DEFAULT_TIME))?;
         let grace = if self.depth == 0 { FIRST_DEPTH_GRACE } else { Duration::ZERO };
-        let left = time.saturating_add(grace).saturating_sub(self.elapsed_before);
-        Some(self.accepted_at.saturating_add(left))
-    }
-
-    /// When it is cancelled because nobody watches.
-    pub(crate) fn abandoned_at(&self) -> Option<Duration> {
-        if self.spec.detach { None } else { Some(self.unwatched_since? + UNWATCHED_TIME) }
+        self.ledger.after(time.saturating_add(grace))
     }
 
     /// Positions that may still be visited when so many are visited by units that run; no limit holds before the first
@@ -254,7 +168,7 @@ impl Job {
         self.plan.finish_iteration();
         self.depth = self.plan.depth();
         self.lines = merge::lines(self.plan.candidates(), self.spec.position.turn());
-        let elapsed = self.elapsed(now);
+        let elapsed = self.ledger.elapsed(now);
         if let Some(best) = self.lines.first() {
             let report = IterationReport {
                 depth: self.depth,
@@ -266,7 +180,7 @@ impl Job {
                 nodes_per_second: per_second(self.nodes, elapsed),
                 workers: u32::try_from(workers).unwrap_or(u32::MAX),
             };
-            self.emit(JobEvent::Iteration(report), effects);
+            self.ledger.emit(JobEvent::Iteration(report), effects);
         }
         self.keep_iteration(now, effects);
         self.stop_reason()
@@ -306,14 +220,14 @@ impl Job {
                 miss,
             };
             self.misses += u32::from(miss);
-            self.emit(JobEvent::Audit(report), effects);
+            self.ledger.emit(JobEvent::Audit(report), effects);
         }
         !self.plan.is_audit()
     }
 
     /// Name of the rule that pruned a root move.
     fn pruned_because(&self, mv: Move) -> String {
-        let accepted = self.log.first().map(|record| &record.event);
+        let accepted = self.ledger.events().first().map(|record| &record.event);
         let Some(JobEvent::Accepted(accepted)) = accepted else { return String::new() };
         let verdict = accepted.pruned.iter().find(|heat| heat.mv == mv);
         verdict.map(|heat| heat.reason.clone()).unwrap_or_default()
@@ -321,26 +235,17 @@ impl Job {
 
     /// The job's last event. Its plan must hold no leases any more.
     pub(crate) fn end(&mut self, end: End, now: Duration, effects: &mut Vec<Effect>) {
-        debug_assert!(self.plan.leased_units().next().is_none(), "a lease outlived its job");
-        self.ended_at = Some(now);
-        let event = match end {
+        debug_assert!(self.leased_units().next().is_none(), "a lease outlived its job");
+        let (state, reason, event) = match end {
             End::Done(stopped_by) => {
-                self.state = JobState::Done;
-                self.reason.clear();
-                JobEvent::Done(self.done(stopped_by, now))
+                (JobState::Done, String::new(), JobEvent::Done(self.done(stopped_by, now)))
             }
-            End::Failed(failure) => {
-                self.state = JobState::Failed;
-                self.reason.clone_from(&failure.message);
-                JobEvent::Error(failure)
-            }
+            End::Failed(failure) => (JobState::Failed, failure.message.clone(), JobEvent::Error(failure)),
         };
-        self.emit(event, effects);
+        self.ledger.end(now, state, reason, event, effects);
         self.keep_standing(now, effects);
         self.drop_plan();
-        let job = self.id;
-        let finish = |watcher| Effect::Finish { job, watcher };
-        effects.extend(std::mem::take(&mut self.watchers).into_iter().map(finish));
+        self.ledger.dismiss(effects);
     }
 
     /// Frees what only a search needs: a master tree is many times larger than all events.
@@ -349,7 +254,8 @@ impl Job {
         self.pruned = Vec::new();
     }
 
-    fn done(&self, stopped_by: StoppedBy, now: Duration) -> DoneReport {
+    /// What is known, as its last event says it.
+    pub(crate) fn done(&self, stopped_by: StoppedBy, now: Duration) -> DoneReport {
         let best = self.lines.first();
         let over = |winner| match winner {
             Color::White => WhiteScore::WhiteWinsIn(0),
@@ -361,103 +267,53 @@ impl Job {
             depth: self.depth,
             pv: best.map(|best| best.pv.clone()).unwrap_or_default(),
             nodes: self.nodes,
-            elapsed: self.elapsed(now),
+            elapsed: self.ledger.elapsed(now),
             lines: self.lines.clone(),
             stopped_by,
         }
     }
 
-    fn elapsed(&self, now: Duration) -> Duration {
-        let until = self.still_since.or(self.ended_at).unwrap_or(now);
-        until.saturating_sub(self.accepted_at).saturating_add(self.elapsed_before)
-    }
-
     /// Keeps where it stands, the lines of the last iteration apart.
     pub(crate) fn keep_standing(&self, now: Duration, effects: &mut Vec<Effect>) {
-        let standing = Box::new(self.standing(now));
-        effects.push(Effect::Keep(Keep::Standing { job: self.id, standing }));
+        self.ledger.keep(self.standing(now), effects);
     }
 
-    fn keep_iteration(&self, now: Duration, effects: &mut Vec<Effect>) {
-        let iteration = Some(Iteration {
+    /// The last completed iteration.
+    pub(crate) fn iteration(&self) -> Iteration {
+        Iteration {
             depth: self.depth,
             nodes: self.nodes,
             lines: self.lines.clone(),
             order: self.plan.order(),
-        });
-        let standing = Box::new(Standing { iteration, ..self.standing(now) });
-        effects.push(Effect::Keep(Keep::Standing { job: self.id, standing }));
+        }
+    }
+
+    fn keep_iteration(&self, now: Duration, effects: &mut Vec<Effect>) {
+        let iteration = Some(self.iteration());
+        self.ledger.keep(Standing { iteration, ..self.standing(now) }, effects);
     }
 
     pub(crate) fn standing(&self, now: Duration) -> Standing {
-        Standing {
-            state: if self.parked.is_some() { JobState::Parked } else { self.state },
-            paused: self.paused,
-            nodes: self.nodes,
-            elapsed: self.elapsed(now),
-            iteration: None,
-        }
-    }
-
-    /// Nothing of it can be kept for now: it must not run.
-    pub(crate) fn hold(&mut self, now: Duration, reason: &str, effects: &mut Vec<Effect>) {
-        if !std::mem::replace(&mut self.held, true) {
-            self.set_clock(now);
-            // Also after a client's pause: why nothing runs is another reason now.
-            self.told = None;
-            self.set_state(JobState::Paused, reason, effects);
-        }
-    }
-
-    /// The store is back.
-    pub(crate) fn release(&mut self, now: Duration, effects: &mut Vec<Effect>) {
-        if !std::mem::take(&mut self.held) {
-            return;
-        }
-        self.set_clock(now);
-        if self.paused {
-            self.told = None;
-            self.set_state(JobState::Paused, PAUSED_BY_CLIENT, effects);
-        } else if let Some(reason) = self.parked.clone() {
-            self.set_state(JobState::Parked, &reason, effects);
-        } else {
-            // Whoever schedules says what it is now.
-            self.state = JobState::Queued;
-        }
+        self.ledger.standing(now, self.nodes)
     }
 
     /// Goes on with a job that another coordinator has left behind: what is known about it becomes this one's. Returns why it
     /// ends now, if its last iteration was complete and only an audit was left.
     pub(crate) fn restore(&mut self, kept: KeptJob, now: Duration) -> Option<StoppedBy> {
         let KeptJob { standing, events, .. } = kept;
-        self.state = standing.state;
-        self.paused = standing.paused;
-        let why = |record: &Arc<EventRecord>| match &record.event {
-            JobEvent::State(change) => Some(change.reason.clone()),
-            JobEvent::Error(failure) => Some(failure.message.clone()),
-            JobEvent::Done(_) => Some(String::new()),
-            _ => None,
-        };
-        self.reason = events.iter().rev().find_map(why).unwrap_or_default();
-        self.parked = (standing.state == JobState::Parked).then(|| self.reason.clone());
-        self.set_clock(now);
+        self.ledger.restore(&standing, events, now);
         self.nodes = standing.nodes;
-        self.elapsed_before = standing.elapsed;
-        self.told = events.iter().rev().find_map(|record| match &record.event {
-            JobEvent::State(change) => Some(change.state),
-            _ => None,
-        });
-        self.log = events;
-        if self.state.is_final() {
-            self.ended_at = Some(now);
-        } else if !self.spec.detach {
-            self.unwatched_since = Some(now);
-        }
         // Without an iteration it begins again, and what was visited for nothing does not count in a deterministic answer.
-        let Some(Iteration { depth, nodes, lines, order }) = standing.iteration else {
+        let Some(iteration) = standing.iteration else {
             self.nodes = if self.spec.deterministic { 0 } else { self.nodes };
             return None;
         };
+        self.resume(iteration)
+    }
+
+    /// Goes on after an iteration that was completed before. Returns why it ends now, if nothing but an audit was left.
+    pub(crate) fn resume(&mut self, iteration: Iteration) -> Option<StoppedBy> {
+        let Iteration { depth, nodes, lines, order } = iteration;
         if self.spec.deterministic {
             self.nodes = nodes;
         }
@@ -468,7 +324,7 @@ impl Job {
         self.depth = depth;
         self.plan.resume(depth, &lines, &order);
         self.lines = lines;
-        if self.state.is_final() {
+        if self.ledger.state.is_final() {
             self.drop_plan();
             return None;
         }
@@ -482,7 +338,7 @@ impl Job {
 
     /// What was audited before is not audited again.
     fn forget_audited(&mut self) {
-        let audits = self.log.iter().filter_map(|record| match &record.event {
+        let audits = self.ledger.events().iter().filter_map(|record| match &record.event {
             JobEvent::Audit(report) => Some(report),
             _ => None,
         });
@@ -495,16 +351,17 @@ impl Job {
     pub(crate) fn summary(&self, now: Duration) -> JobSummary {
         let best = self.lines.first();
         JobSummary {
-            job: self.id,
-            state: self.state,
-            reason: self.reason.clone(),
-            position: self.spec.position,
+            job: self.ledger.id,
+            state: self.ledger.state,
+            reason: self.ledger.reason().to_owned(),
+            position: Some(self.spec.position),
+            book: None,
             depth: self.depth,
             best_move: best.map(|best| best.mv),
             score_white: best.map(|best| best.score_white),
             nodes: self.nodes,
-            elapsed: self.elapsed(now),
-            last_seq: self.last_seq(),
+            elapsed: self.ledger.elapsed(now),
+            last_seq: self.ledger.last_seq(),
             priority: self.spec.priority,
         }
     }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use corridor_shared::board::Move;
+use corridor_shared::board::{Move, Position};
+use corridor_shared::book::{Book, Searched, Value};
 use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
-    Attempt, EventRecord, JobId, JobSpec, JobState, JobSummary, Line, Registration, Terms, Unit, UnitId,
-    UnitProgress, UnitReport, WhiteWindow, WorkerId, WorkerSummary,
+    Attempt, BookJobSpec, EventRecord, JobId, JobSpec, JobState, JobSummary, Line, Registration, Terms, Unit,
+    UnitId, UnitIteration, UnitProgress, UnitReport, WhiteWindow, WorkerId, WorkerSummary,
 };
 
 /// Number of a client's stream of events, given by the driver.
@@ -60,6 +61,8 @@ pub enum Question {
         spec: Box<JobSpec>,
         /// A stream that watches it from the first event on.
         watcher: Option<WatcherId>,
+        /// The answer, if a book has it.
+        known: Option<Box<Known>>,
     },
     /// Stream a job's events; answered by `Nothing`.
     Watch {
@@ -87,6 +90,38 @@ pub enum Question {
     },
     /// Who is connected; answered by `Workers`.
     Workers,
+    /// Whether a book is in memory; answered by `IsOpen`.
+    IsOpen(Arc<str>),
+    /// Here is a book as it was kept, perhaps empty; ignored if it is in memory already. Answered by `Nothing`.
+    Open {
+        /// Its name.
+        name: Arc<str>,
+        /// Its content.
+        book: Box<Book>,
+    },
+    /// Add positions to a book that is in memory, and what was found about some; answered by `Entered`.
+    Enter {
+        /// The book.
+        book: Arc<str>,
+        /// The positions.
+        positions: Vec<Position>,
+        /// Positions with what a search found about them.
+        found: Vec<(Position, Searched)>,
+    },
+    /// Replace a book in memory and in the store; answered by `Nothing`.
+    Replace {
+        /// Its name.
+        name: Arc<str>,
+        /// Its content.
+        book: Box<Book>,
+    },
+    /// Analyse or grow a book that is in memory; answered by `Job`. Whoever asks for the same work as an open job joins it.
+    SubmitBook {
+        /// What and how.
+        spec: Box<BookJobSpec>,
+        /// A stream that watches it from the first event on.
+        watcher: Option<WatcherId>,
+    },
     /// A worker wants to join; answered by `Terms`.
     Register {
         /// Number of its session.
@@ -103,6 +138,8 @@ pub enum WorkerSays {
     Heartbeat(Vec<UnitProgress>),
     /// A unit has ended.
     Report(UnitReport),
+    /// A whole unit has completed a depth and goes on.
+    Iteration(UnitIteration),
     /// A unit cannot be searched.
     Failed {
         /// The unit.
@@ -205,6 +242,88 @@ pub enum Keep {
         /// The job.
         job: JobId,
     },
+    /// A book's job was accepted.
+    BookJob {
+        /// Its number.
+        job: JobId,
+        /// What was asked.
+        spec: Box<BookJobSpec>,
+    },
+    /// Positions are in a book now, which is there from the first of them on.
+    Positions {
+        /// The book.
+        book: Arc<str>,
+        /// The job that has added them, if it was one.
+        job: Option<JobId>,
+        /// The positions, in canonical orientation, with their numbers in the order of arrival, from 0.
+        positions: Vec<(u32, Position)>,
+        /// Edges from or to them: key, move, key.
+        edges: Vec<(u64, Move, u64)>,
+    },
+    /// A search has found something about a position of a book. Whatever was kept of the search before is of no use any more.
+    Found {
+        /// The book.
+        book: Arc<str>,
+        /// The position's key.
+        key: u64,
+        /// What.
+        searched: Box<Searched>,
+        /// Every searched root move, best first.
+        lines: Vec<Line>,
+    },
+    /// A book says something else of some positions.
+    Values {
+        /// The book.
+        book: Arc<str>,
+        /// The positions' keys, and what it says.
+        values: Vec<(u64, Option<Value>)>,
+    },
+    /// The search of a position of a book has completed a depth.
+    Progress {
+        /// The book.
+        book: Arc<str>,
+        /// The position's key.
+        key: u64,
+        /// The job that searches it.
+        job: JobId,
+        /// The depth and what it found.
+        iteration: Box<Iteration>,
+    },
+    /// A book is another one now.
+    Rewrite {
+        /// Its name.
+        name: Arc<str>,
+        /// Its content.
+        book: Box<Book>,
+    },
+}
+
+impl Keep {
+    /// The job that it is about.
+    #[must_use]
+    pub const fn job(&self) -> Option<JobId> {
+        match self {
+            Self::Job { job, .. }
+            | Self::Event { job, .. }
+            | Self::Standing { job, .. }
+            | Self::Forget { job }
+            | Self::BookJob { job, .. } => Some(*job),
+            Self::Positions { .. }
+            | Self::Found { .. }
+            | Self::Values { .. }
+            | Self::Progress { .. }
+            | Self::Rewrite { .. } => None,
+        }
+    }
+}
+
+/// What a book knows of a position that a client asks for, in the client's orientation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// Depth of the search, in plies.
+    pub depth: u8,
+    /// Every searched root move, best first.
+    pub lines: Vec<Line>,
 }
 
 /// Where a job stands: what a later coordinator needs to go on with it, its events apart.
@@ -248,6 +367,21 @@ pub enum Answer {
     Workers(Vec<WorkerSummary>),
     /// The terms of a session.
     Terms(Terms),
+    /// Whether it is in memory.
+    IsOpen(bool),
+    /// What has come into a book.
+    Entered(Entered),
+}
+
+/// What has come into a book.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entered {
+    /// Positions that are new.
+    pub new_positions: u64,
+    /// Values that say more than what was there.
+    pub new_values: u64,
+    /// Positions of the book now.
+    pub positions: u64,
 }
 
 /// What a worker is told.

@@ -7,9 +7,14 @@
 //! be leased; a result counts only under the attempt that is leased; a job's events are numbered without a gap and its
 //! last one comes exactly once.
 
+mod batch;
+#[cfg(test)]
+mod book_tests;
+mod books;
 mod deaths;
 mod job;
 mod lease;
+mod ledger;
 mod merge;
 mod messages;
 mod plan;
@@ -18,26 +23,32 @@ mod restore;
 mod split_tests;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
+use corridor_shared::book::Book;
 use corridor_shared::job::{
-    Attempt, ENGINE_EPOCH, Failure, JobEvent, JobId, JobSpec, JobState, MoveReport, Registration, StoppedBy,
-    Terms, Unit, UnitId, UnitReport, WhiteWindow, WorkerId,
+    Attempt, BookStop, ENGINE_EPOCH, Failure, JobEvent, JobId, JobSpec, JobState, JobSummary, MoveReport,
+    Registration, StoppedBy, Terms, Unit, UnitId, UnitReport, WhiteWindow, WorkerId,
 };
 
 use crate::limits;
+use batch::Batch;
+pub use batch::KeptBatch;
 use deaths::Deaths;
-use job::{End, Job, PAUSED_BY_CLIENT};
+use job::{End, Job};
 use lease::{Fleet, Lease};
+use ledger::PAUSED_BY_CLIENT;
 pub use messages::{
-    Answer, Command, Effect, Event, Iteration, Keep, Question, Refusal, Standing, Ticket, WatcherId,
-    WorkerSays,
+    Answer, Command, Effect, Entered, Event, Iteration, Keep, Known, Question, Refusal, Standing, Ticket,
+    WatcherId, WorkerSays,
 };
 use plan::{Adjustment, Class, Task};
-pub use restore::KeptJob;
+pub use restore::{Kept, KeptJob};
 
 /// Units that an iteration is cut into, for each slot: enough that the last ones end at about the same time.
 const UNITS_PER_SLOT: u64 = 12;
@@ -77,6 +88,8 @@ pub struct Config {
     pub cache_entries: usize,
     /// Nodes of all jobs' master trees together.
     pub tree_nodes: usize,
+    /// The time of day, since 1970, when the cluster's own time was 0: for people, nothing is decided by it.
+    pub unix_time: Duration,
 }
 
 impl Default for Config {
@@ -88,6 +101,7 @@ impl Default for Config {
             root_only: false,
             cache_entries: limits::MAX_CACHE_ENTRIES,
             tree_nodes: limits::MAX_ALL_TREE_NODES,
+            unix_time: Duration::ZERO,
         }
     }
 }
@@ -99,6 +113,12 @@ pub struct Cluster {
     jobs: BTreeMap<JobId, Job>,
     /// Jobs that have not ended, in the order in which they are served.
     open: BTreeSet<(Reverse<i32>, JobId)>,
+    /// Books in memory, and the jobs that work on them: all, and those that have not ended in the order in which they are
+    /// served.
+    books: BTreeMap<Arc<str>, Book>,
+    batches: BTreeMap<JobId, Batch>,
+    open_batches: BTreeSet<(Reverse<i32>, JobId)>,
+    last_part: u64,
     /// Jobs that have ended, oldest first.
     ended: BTreeSet<(Duration, JobId)>,
     watchers: BTreeMap<WatcherId, JobId>,
@@ -125,6 +145,10 @@ impl Cluster {
             config,
             jobs: BTreeMap::new(),
             open: BTreeSet::new(),
+            books: BTreeMap::new(),
+            batches: BTreeMap::new(),
+            open_batches: BTreeSet::new(),
+            last_part: 0,
             ended: BTreeSet::new(),
             watchers: BTreeMap::new(),
             fleet: Fleet::default(),
@@ -167,6 +191,8 @@ impl Cluster {
     pub fn settle(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         self.check_time(now, effects);
         self.refresh(now, effects);
+        self.feed_books(now, effects);
+        self.refresh(now, effects);
         self.schedule(now, effects);
     }
 
@@ -181,9 +207,14 @@ impl Cluster {
     #[must_use]
     pub fn next_wake(&self) -> Option<Duration> {
         let jobs = self.open.iter().filter_map(|(_, id)| self.jobs.get(id));
-        let due = jobs.flat_map(|job| [job.deadline(), job.abandoned_at()]).flatten().min();
+        let jobs = jobs.flat_map(|job| [job.deadline(), job.ledger.abandoned_at()]);
+        let batches = self.open_batches.iter().filter_map(|(_, id)| self.batches.get(id));
+        let batches = batches.flat_map(|batch| [batch.growth_ends(), batch.ledger.abandoned_at()]);
+        let due = jobs.chain(batches).flatten().min();
         let idle = self.fleet.idlest().is_some();
-        let due_when_idle = || self.sheddable().chain(self.stragglers()).map(|(due, _)| due).min();
+        let due_when_idle = || {
+            self.sheddable().chain(self.stragglers()).chain(self.wholes_to_split()).map(|(due, _)| due).min()
+        };
         let shed = if idle { due_when_idle() } else { None };
         [due, shed, self.fleet.next_overdue(self.config.lease)].into_iter().flatten().min()
     }
@@ -197,23 +228,30 @@ impl Cluster {
         effects: &mut Vec<Effect>,
     ) -> Result<Answer, Refusal> {
         match question {
-            Question::Submit { spec, watcher } => self.submit(now, *spec, watcher, effects).map(Answer::Job),
+            Question::Submit { spec, watcher, known } => {
+                self.submit(now, *spec, watcher, known, effects).map(Answer::Job)
+            }
             Question::Watch { job, watcher, after_seq } => {
                 self.watch(job, watcher, after_seq, effects).map(|()| Answer::Nothing)
             }
-            Question::Cancel(job) => {
-                if !self.job(job)?.state.is_final() {
-                    self.end_job(now, job, End::Done(StoppedBy::Cancel), effects);
-                }
-                Ok(Answer::Nothing)
-            }
+            Question::Cancel(job) => self.cancel_job(now, job, effects).map(|()| Answer::Nothing),
             Question::Pause(job) => self.pause(now, job, effects).map(|()| Answer::Nothing),
             Question::Resume(job) => self.resume(now, job, effects).map(|()| Answer::Nothing),
-            Question::Get(job) => Ok(Answer::Jobs(vec![self.job(job)?.summary(now)])),
-            Question::List { limit, before } => {
-                let older = |job: &&Job| before.is_none_or(|before| job.id < before);
-                let jobs = self.jobs.values().rev().filter(older).take(limit);
-                Ok(Answer::Jobs(jobs.map(|job| job.summary(now)).collect()))
+            Question::Get(job) => Ok(Answer::Jobs(vec![self.summary(now, job)?])),
+            Question::List { limit, before } => Ok(Answer::Jobs(self.list(now, limit, before))),
+            Question::IsOpen(name) => Ok(Answer::IsOpen(self.books.contains_key(&name))),
+            Question::Open { name, book } => {
+                self.open_book(name, *book);
+                Ok(Answer::Nothing)
+            }
+            Question::Enter { book, positions, found } => {
+                self.enter(&book, &positions, found, effects).map(Answer::Entered)
+            }
+            Question::Replace { name, book } => {
+                self.replace_book(name, *book, effects).map(|()| Answer::Nothing)
+            }
+            Question::SubmitBook { spec, watcher } => {
+                self.submit_book(now, *spec, watcher, effects).map(Answer::Job)
             }
             Question::Workers => Ok(Answer::Workers(self.fleet.summaries(now))),
             Question::Register { worker, registration } => {
@@ -222,8 +260,32 @@ impl Cluster {
         }
     }
 
-    fn job(&self, job: JobId) -> Result<&Job, Refusal> {
-        self.jobs.get(&job).ok_or_else(|| Refusal::NotFound(format!("there is no job {job}")))
+    fn summary(&self, now: Duration, id: JobId) -> Result<JobSummary, Refusal> {
+        self.ledger(id)?;
+        let job = self.jobs.get(&id).map(|job| job.summary(now));
+        let summary = job.or_else(|| self.batches.get(&id).map(|batch| batch.summary(now)));
+        summary.ok_or_else(|| Refusal::NotFound(format!("there is no job {id}")))
+    }
+
+    /// Where jobs stand, newest first.
+    fn list(&self, now: Duration, limit: usize, before: Option<JobId>) -> Vec<JobSummary> {
+        let whole = self.jobs.iter().filter(|(_, job)| job.part_of.is_none()).map(|(&id, _)| id);
+        let mut ids: Vec<JobId> = whole.chain(self.batches.keys().copied()).collect();
+        ids.sort_unstable_by_key(|&id| Reverse(id));
+        let older = ids.into_iter().filter(|&id| before.is_none_or(|before| id < before));
+        older.take(limit).filter_map(|id| self.summary(now, id).ok()).collect()
+    }
+
+    fn cancel_job(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) -> Result<(), Refusal> {
+        if self.ledger(id)?.state.is_final() {
+            return Ok(());
+        }
+        if self.batches.contains_key(&id) {
+            self.end_batch(now, id, Ok(BookStop::Cancel), effects);
+        } else {
+            self.end_job(now, id, End::Done(StoppedBy::Cancel), effects);
+        }
+        Ok(())
     }
 
     fn submit(
@@ -231,11 +293,12 @@ impl Cluster {
         now: Duration,
         spec: JobSpec,
         watcher: Option<WatcherId>,
+        known: Option<Box<Known>>,
         effects: &mut Vec<Effect>,
     ) -> Result<JobId, Refusal> {
-        check_supported(&spec)?;
+        check_multipv(spec.multipv)?;
         self.check_store()?;
-        if self.open.len() >= limits::MAX_OPEN_JOBS {
+        if self.open_jobs() >= limits::MAX_OPEN_JOBS {
             return Err(exhausted("max_open_jobs", limits::MAX_OPEN_JOBS));
         }
         if watcher.is_some() {
@@ -245,18 +308,28 @@ impl Cluster {
         let id = JobId(self.last_job);
         let mut job = Job::new(id, spec, now);
         if let Some(watcher) = watcher {
-            job.watched(watcher);
+            job.ledger.watched(watcher);
             self.watchers.insert(watcher, id);
         }
         job.announce(effects);
         self.open.insert((Reverse(job.spec.priority), id));
-        let over = job.plan.candidates().is_empty();
+        let over = job.plan.candidates().is_empty().then_some(StoppedBy::Proof);
+        let over = over.or(known.is_some().then_some(StoppedBy::Book));
+        if let Some(known) = known {
+            job.know(*known);
+        }
         self.jobs.insert(id, job);
         self.stale.entry(id).or_default();
-        if over {
-            self.end_job(now, id, End::Done(StoppedBy::Proof), effects);
+        if let Some(stopped_by) = over {
+            self.end_job(now, id, End::Done(stopped_by), effects);
         }
         Ok(id)
+    }
+
+    /// Jobs that have not ended and that somebody has asked for.
+    fn open_jobs(&self) -> usize {
+        let parts: usize = self.batches.values().map(|batch| batch.running.len()).sum();
+        self.open.len() + self.open_batches.len() - parts
     }
 
     fn check_watchers(&self) -> Result<(), Refusal> {
@@ -273,56 +346,64 @@ impl Cluster {
         after_seq: u64,
         effects: &mut Vec<Effect>,
     ) -> Result<(), Refusal> {
-        self.job(id)?;
+        self.ledger(id)?;
         self.check_watchers()?;
-        let Some(job) = self.jobs.get_mut(&id) else { return Ok(()) };
-        if after_seq > job.last_seq() {
-            let last = job.last_seq();
+        let Some(ledger) = self.ledger_mut(id) else { return Ok(()) };
+        if after_seq > ledger.last_seq() {
+            let last = ledger.last_seq();
             return Err(Refusal::Invalid(format!("after_seq: {after_seq} is beyond the last event {last}")));
         }
-        let records = job.events_after(after_seq);
+        let records = ledger.events_after(after_seq);
         if !records.is_empty() {
             effects.push(Effect::Deliver { job: id, watcher, records });
         }
-        if job.state.is_final() {
+        if ledger.state.is_final() {
             effects.push(Effect::Finish { job: id, watcher });
         } else {
-            job.watched(watcher);
+            ledger.watched(watcher);
             self.watchers.insert(watcher, id);
         }
         Ok(())
     }
 
     fn unwatch(&mut self, now: Duration, watcher: WatcherId) {
-        let job = self.watchers.remove(&watcher).and_then(|job| self.jobs.get_mut(&job));
-        if let Some(job) = job {
-            job.unwatched(watcher, now);
+        let Some(job) = self.watchers.remove(&watcher) else { return };
+        if let Some(ledger) = self.ledger_mut(job) {
+            ledger.unwatched(watcher, now);
         }
     }
 
     fn pause(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) -> Result<(), Refusal> {
-        if self.job(id)?.state.is_final() {
+        if self.ledger(id)?.state.is_final() {
             return Err(Refusal::Precondition(format!("job {id} has ended")));
+        }
+        if self.batches.contains_key(&id) {
+            self.pause_batch(now, id, true, effects);
+            return Ok(());
         }
         self.revoke_all(now, id, effects);
         if let Some(job) = self.jobs.get_mut(&id) {
-            job.paused = true;
-            job.set_clock(now);
-            job.set_state(JobState::Paused, PAUSED_BY_CLIENT, effects);
+            job.ledger.paused = true;
+            job.ledger.set_clock(now);
+            job.ledger.set_state(JobState::Paused, PAUSED_BY_CLIENT, effects);
             job.keep_standing(now, effects);
         }
         Ok(())
     }
 
     fn resume(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) -> Result<(), Refusal> {
-        if self.job(id)?.state.is_final() {
+        if self.ledger(id)?.state.is_final() {
             return Err(Refusal::Precondition(format!("job {id} has ended")));
+        }
+        if self.batches.contains_key(&id) {
+            self.pause_batch(now, id, false, effects);
+            return Ok(());
         }
         self.deaths.forget(id);
         if let Some(job) = self.jobs.get_mut(&id) {
-            job.paused = false;
-            job.parked = None;
-            job.set_clock(now);
+            job.ledger.paused = false;
+            job.ledger.parked = None;
+            job.ledger.set_clock(now);
             job.keep_standing(now, effects);
         }
         self.stale.entry(id).or_default();
@@ -391,6 +472,7 @@ impl Cluster {
                     }
                 }
             }
+            WorkerSays::Iteration(told) => self.whole_iterated(worker, told, effects),
             WorkerSays::Report(report) => self.report(now, worker, report, effects),
             WorkerSays::Failed { unit, attempt, message } => {
                 self.failed(now, worker, unit, attempt, &message, effects);
@@ -422,6 +504,9 @@ impl Cluster {
         if let Some(job) = self.jobs.get_mut(&lease.unit.job) {
             // A deterministic job counts accepted results only.
             job.nodes += if job.spec.deterministic { 0 } else { nodes };
+            if lease.unit.whole.is_some() {
+                return self.whole_lost(lease);
+            }
             job.plan.take_back(lease.unit.unit, lease.unit.attempt, nodes);
             self.stale.entry(lease.unit.job).or_default();
         }
@@ -437,7 +522,7 @@ impl Cluster {
 
     fn revoke_all(&mut self, now: Duration, job: JobId, effects: &mut Vec<Effect>) {
         let units: Vec<UnitId> =
-            self.jobs.get(&job).map(|job| job.plan.leased_units().collect()).unwrap_or_default();
+            self.jobs.get(&job).map(|job| job.leased_units().collect()).unwrap_or_default();
         for unit in units {
             self.revoke(now, unit, effects);
             self.failures.remove(&unit);
@@ -452,6 +537,9 @@ impl Cluster {
             return;
         }
         let Some(lease) = self.fleet.end(report.unit, now) else { return };
+        if lease.unit.whole.is_some() {
+            return self.whole_reported(now, worker, &lease, report, effects);
+        }
         match merge::at_node(&report, &lease.unit).filter(|_| report.completed) {
             Some((score, bound)) => {
                 self.failures.remove(&report.unit);
@@ -543,10 +631,14 @@ impl Cluster {
     fn advance(&mut self, now: Duration, id: JobId, reporter: Option<WorkerId>, effects: &mut Vec<Effect>) {
         loop {
             self.stale.remove(&id);
+            // A whole position is its worker's.
+            if self.jobs.get(&id).is_none_or(|job| job.whole.is_some()) {
+                return;
+            }
             let (split_above, speculate) = self.manner_of_splitting(id);
             let slots = self.slots_for(id);
-            let Some(job) = self.jobs.get_mut(&id).filter(|job| job.is_open()) else { return };
-            if job.events() >= limits::MAX_EVENTS_PER_JOB {
+            let Some(job) = self.jobs.get_mut(&id).filter(|job| job.ledger.is_open()) else { return };
+            if job.ledger.events().len() >= limits::MAX_EVENTS_PER_JOB {
                 let text = format!("max_events_per_job {} is reached", limits::MAX_EVENTS_PER_JOB);
                 return self.end_job(now, id, failure("resource_exhausted", text), effects);
             }
@@ -578,10 +670,15 @@ impl Cluster {
     ) {
         for it in news {
             let Some(job) = self.jobs.get_mut(&id) else { return };
+            if job.part_of.is_some() {
+                let (mv, home) = (it.root_move.mv, it.home);
+                self.note_searcher(id, mv, home.or(reporter));
+                continue;
+            }
             let worker = it.home.and_then(|home| self.fleet.worker(home));
             let name = worker.map_or(String::new(), |worker| worker.registration.name.clone());
             let line = merge::line(it.root_move, &it.found, job.spec.position.turn());
-            job.emit(JobEvent::Move(MoveReport { line, worker: name }), effects);
+            job.ledger.emit(JobEvent::Move(MoveReport { line, worker: name }), effects);
             if let Some(worker) = reporter.filter(|_| job.plan.is_challenge(&it.found)) {
                 self.make_way(now, worker, id, effects);
             }
@@ -614,6 +711,7 @@ impl Cluster {
         match job.complete_iteration(now, workers, effects) {
             None => {
                 job.plan.deepen();
+                self.keep_progress(now, id, effects);
                 true
             }
             Some(stopped_by) if job.begin_audit() => {
@@ -643,11 +741,18 @@ impl Cluster {
         (rounded(share.clamp(smallest, largest.max(smallest))), true)
     }
 
-    /// The slots that a job has for itself: those of its priority share them.
+    /// The slots that a job has for itself: those of its priority share them, a book's job being one.
     fn slots_for(&self, id: JobId) -> usize {
         let Some(job) = self.jobs.get(&id) else { return 0 };
-        let rivals = self.open.iter().filter(|(Reverse(priority), _)| *priority == job.spec.priority).count();
-        self.fleet.slots() / rivals.max(1)
+        let like_it = |&&(Reverse(priority), _): &&(Reverse<i32>, JobId)| priority == job.spec.priority;
+        let whole =
+            |&&(_, id): &&(Reverse<i32>, JobId)| self.jobs.get(&id).is_some_and(|job| job.part_of.is_none());
+        let rivals = self.open.iter().filter(like_it).filter(whole).count()
+            + self.open_batches.iter().filter(like_it).count();
+        let share = self.fleet.slots() / rivals.max(1);
+        // The parts of a book's job share what it has.
+        let parts = job.part_of.and_then(|of| self.batches.get(&of)).map_or(1, |batch| batch.running.len());
+        share / parts.max(1)
     }
 
     fn slot_rate(&self) -> u64 {
@@ -655,7 +760,7 @@ impl Cluster {
     }
 
     fn adjust(&mut self, now: Duration, id: JobId, effects: &mut Vec<Effect>) {
-        let Some(job) = self.jobs.get_mut(&id).filter(|job| job.is_open()) else { return };
+        let Some(job) = self.jobs.get_mut(&id).filter(|job| job.ledger.is_open()) else { return };
         let entries = job.plan.take_learned();
         if !entries.is_empty() && !job.spec.deterministic {
             effects.push(Effect::Share { entries });
@@ -712,11 +817,21 @@ impl Cluster {
         for id in open {
             let Some(job) = self.jobs.get(&id) else { continue };
             if job.deadline().is_some_and(|deadline| deadline <= now) {
+                if job.whole.is_some() {
+                    self.whole_is_late(id, effects);
+                    continue;
+                }
                 let end = self.out_of_time(job);
                 self.end_job(now, id, end, effects);
-            } else if job.abandoned_at().is_some_and(|at| at <= now) {
+            } else if job.ledger.abandoned_at().is_some_and(|at| at <= now) {
                 self.end_job(now, id, End::Done(StoppedBy::Cancel), effects);
             }
+        }
+        let abandoned = |batch: &&Batch| batch.ledger.abandoned_at().is_some_and(|at| at <= now);
+        let open = self.open_batches.iter().filter_map(|(_, id)| self.batches.get(id));
+        let abandoned: Vec<JobId> = open.filter(abandoned).map(|batch| batch.ledger.id).collect();
+        for id in abandoned {
+            self.end_batch(now, id, Ok(BookStop::Cancel), effects);
         }
     }
 
@@ -734,9 +849,12 @@ impl Cluster {
     fn end_job(&mut self, now: Duration, id: JobId, end: End, effects: &mut Vec<Effect>) {
         self.revoke_all(now, id, effects);
         self.deaths.forget(id);
+        if let Some(of) = self.jobs.get(&id).and_then(|job| job.part_of) {
+            return self.end_part(now, of, id, end, effects);
+        }
         // Two limits can be reached at once, and a job ends once.
-        let Some(job) = self.jobs.get_mut(&id).filter(|job| !job.state.is_final()) else { return };
-        for watcher in &job.watchers {
+        let Some(job) = self.jobs.get_mut(&id).filter(|job| !job.ledger.state.is_final()) else { return };
+        for watcher in &job.ledger.watchers {
             self.watchers.remove(watcher);
         }
         self.tree_nodes -= std::mem::take(&mut job.tree_nodes);
@@ -756,6 +874,7 @@ impl Cluster {
                 && !self.grant_any(now, worker, Class::Guess, effects)
             {
                 self.shed(now, effects);
+                self.split_wholes(now, effects);
                 if !self.duplicate(now, worker, effects) {
                     break;
                 }
@@ -773,14 +892,20 @@ impl Cluster {
     /// The job that is served next: highest priority first, then whoever was given the least. Who did not want anything for
     /// a while has a little ahead of the others, not all that it has missed.
     fn next_job(&self, worst: Class, fits: impl Fn(&Job) -> bool) -> Option<JobId> {
+        let least = self.least_served();
         let ready = |&&(_, id): &&(Reverse<i32>, JobId)| {
-            let job = self.jobs.get(&id).filter(|job| job.is_open() && fits(job));
-            job.is_some_and(|job| job.plan.has_task(worst))
+            let job = self.jobs.get(&id).filter(|job| job.ledger.is_open() && fits(job));
+            job.is_some_and(|job| job.is_free_whole() || job.whole.is_none() && job.plan.has_task(worst))
         };
-        let share = |&&(priority, id): &&(Reverse<i32>, JobId)| {
-            (priority, self.jobs.get(&id).map_or(0, |job| job.plan.served()).max(self.least_served()), id)
-        };
+        let share = |&&(priority, id): &&(Reverse<i32>, JobId)| (priority, self.served_to(id).max(least), id);
         self.open.iter().filter(ready).min_by_key(share).map(|&(_, id)| id)
+    }
+
+    /// What a job was given; of a part, what the whole was.
+    fn served_to(&self, id: JobId) -> u64 {
+        let Some(job) = self.jobs.get(&id) else { return 0 };
+        let whole = job.part_of.and_then(|of| self.batches.get(&of));
+        whole.map_or_else(|| job.plan.served(), |batch| batch.served)
     }
 
     /// What every job counts as given.
@@ -798,6 +923,10 @@ impl Cluster {
     ) -> bool {
         let Some(id) = self.next_job(worst, |_| true) else { return false };
         let Some(job) = self.jobs.get(&id) else { return false };
+        if job.is_free_whole() {
+            self.grant_whole(now, worker, id, effects);
+            return true;
+        }
         let Some(task) = job.plan.next_task(worker, worst) else { return false };
         // What is urgent goes to whoever knows it, if that one is idle too.
         let home = task.home.filter(|&home| task.class == Class::Needed && self.fleet.has_free_slot(home));
@@ -807,13 +936,17 @@ impl Cluster {
 
     /// A unit that waits at a busy worker, so that no thread waits for a message.
     fn grant_ahead(&mut self, now: Duration, worker: WorkerId, effects: &mut Vec<Effect>) -> bool {
-        // The budget of a unit that waits would be stale when it begins.
-        let Some(id) = self.next_job(Class::Likely, |job| job.spec.limits.nodes.is_none()) else {
+        // The budget of a unit that waits would be stale when it begins, unless it is the whole job's.
+        let waits = |job: &Job| job.spec.limits.nodes.is_none() || job.whole.is_some();
+        let Some(id) = self.next_job(Class::Likely, waits) else {
             return false;
         };
-        let Some(task) = self.jobs.get(&id).and_then(|job| job.plan.next_task(worker, Class::Likely)) else {
-            return false;
-        };
+        let Some(job) = self.jobs.get(&id) else { return false };
+        if job.is_free_whole() {
+            self.grant_whole(now, worker, id, effects);
+            return true;
+        }
+        let Some(task) = job.plan.next_task(worker, Class::Likely) else { return false };
         self.grant(now, worker, id, &task, effects);
         true
     }
@@ -840,12 +973,24 @@ impl Cluster {
             traceparent: job.spec.traceparent.clone(),
             speculative: task.class > Class::Likely,
             seeds: Vec::new(),
+            whole: None,
         };
         unit.window = merge::window_at_end(task.window, unit.turn(), unit.path.len());
         job.plan.lift(least);
-        self.served = self.served.max(job.plan.served());
+        if job.part_of.is_some() && job.ledger.state == JobState::Queued {
+            job.ledger.begin(now);
+        }
+        let of = job.part_of;
         job.plan.granted(task, unit_id, worker);
-        job.set_state(JobState::Running, "workers search it", effects);
+        job.ledger.set_state(JobState::Running, "workers search it", effects);
+        match of.and_then(|of| self.batches.get_mut(&of)) {
+            None => self.served = self.served.max(job.plan.served() - task.estimate),
+            Some(batch) => {
+                let before = batch.served.max(least);
+                self.served = self.served.max(before);
+                batch.served = before + task.estimate;
+            }
+        }
         self.fleet.grant(unit.clone(), worker, task.estimate, now);
         effects.push(Effect::Send { worker, command: Command::Grant(Box::new(unit)) });
     }
@@ -891,7 +1036,7 @@ impl Cluster {
         let idle = self.fleet.idlest();
         let straggler = move |lease: &Lease| {
             idle.filter(|&idle| idle != lease.worker)?;
-            let job = self.jobs.get(&lease.unit.job).filter(|job| job.is_open())?;
+            let job = self.jobs.get(&lease.unit.job).filter(|job| job.ledger.is_open())?;
             let expected = job.plan.held_once(lease.unit.unit).filter(|_| self.fleet.runs(lease))?;
             let micros = expected.saturating_mul(LATE_BY).saturating_mul(1_000_000) / rate.max(1);
             let late = Duration::from_micros(micros).max(LEAST_LATE);
@@ -919,12 +1064,13 @@ impl Cluster {
 
     /// Says of each open job that runs nowhere why that is so.
     fn tell_states(&mut self, effects: &mut Vec<Effect>) {
+        self.tell_book_states(effects);
         for (_, id) in &self.open {
-            let Some(job) = self.jobs.get_mut(id).filter(|job| job.is_open()) else { continue };
+            let Some(job) = self.jobs.get_mut(id).filter(|job| job.ledger.is_open()) else { continue };
             if self.fleet.is_empty() {
-                job.set_state(JobState::Waiting, "no worker is connected", effects);
-            } else if job.state != JobState::Running {
-                job.set_state(JobState::Queued, "all workers are busy", effects);
+                job.ledger.set_state(JobState::Waiting, "no worker is connected", effects);
+            } else if job.ledger.state != JobState::Running {
+                job.ledger.set_state(JobState::Queued, "all workers are busy", effects);
             }
         }
     }
@@ -944,9 +1090,9 @@ fn positions_in(rate: u64, time: Duration) -> u64 {
     u64::try_from(positions).unwrap_or(u64::MAX)
 }
 
-fn check_supported(spec: &JobSpec) -> Result<(), Refusal> {
-    if spec.multipv > limits::MAX_MULTIPV {
-        let text = format!("spec.multipv: {} is more than max_multipv {}", spec.multipv, limits::MAX_MULTIPV);
+fn check_multipv(multipv: u16) -> Result<(), Refusal> {
+    if multipv > limits::MAX_MULTIPV {
+        let text = format!("spec.multipv: {multipv} is more than max_multipv {}", limits::MAX_MULTIPV);
         return Err(Refusal::Invalid(text));
     }
     Ok(())

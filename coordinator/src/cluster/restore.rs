@@ -4,15 +4,31 @@
 //! which nobody could work on it does not count.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use corridor_shared::book::Book;
 use corridor_shared::job::{EventRecord, JobId, JobSpec};
 
 use super::Cluster;
+use super::batch::{Batch, KeptBatch};
 use super::job::{End, Job};
 use super::messages::{Effect, Keep, Refusal, Standing};
 use crate::limits;
+
+/// What was found in a store.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// All jobs, in the order of their numbers.
+    pub jobs: Vec<KeptJob>,
+    /// All jobs that work on books, in the order of their numbers.
+    pub batches: Vec<KeptBatch>,
+    /// The books on which jobs work that have not ended.
+    pub books: BTreeMap<Arc<str>, Book>,
+    /// Number of the last job that was ever accepted; 0 before the first.
+    pub last_job: u64,
+}
 
 /// A job as a store has kept it.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,15 +44,15 @@ pub struct KeptJob {
 }
 
 impl Cluster {
-    /// Takes over what an earlier coordinator has left behind, before anything else happens. `last_job` is the number of the
-    /// last job that was ever accepted.
-    pub fn restore(&mut self, now: Duration, jobs: Vec<KeptJob>, last_job: u64, effects: &mut Vec<Effect>) {
-        self.last_job = self.last_job.max(last_job);
-        for kept in jobs {
+    /// Takes over what an earlier coordinator has left behind, before anything else happens.
+    pub fn restore(&mut self, now: Duration, kept: Kept, effects: &mut Vec<Effect>) {
+        self.last_job = self.last_job.max(kept.last_job);
+        self.restore_books(now, kept.books, kept.batches);
+        for kept in kept.jobs {
             let id = kept.job;
             let mut job = Job::new(id, kept.spec.clone(), now);
             let stop = job.restore(kept, now);
-            if job.state.is_final() {
+            if job.ledger.state.is_final() {
                 self.ended.insert((now, id));
             } else {
                 self.open.insert((Reverse(job.spec.priority), id));
@@ -55,12 +71,32 @@ impl Cluster {
         self.tell_states(effects);
     }
 
+    fn restore_books(&mut self, now: Duration, books: BTreeMap<Arc<str>, Book>, batches: Vec<KeptBatch>) {
+        self.books.extend(books);
+        for kept in batches {
+            let id = kept.job;
+            let book = self.books.get(&kept.spec.book);
+            let batch = Batch::restore(kept, book, now);
+            if batch.ledger.state.is_final() {
+                self.ended.insert((now, id));
+            } else {
+                self.open_batches.insert((Reverse(batch.spec.priority), id));
+            }
+            self.last_job = self.last_job.max(id.0);
+            self.batches.insert(id, batch);
+        }
+    }
+
     /// Forgets the oldest of the jobs that have ended, if there are too many of them or of all jobs' events.
     pub(super) fn forget_oldest(&mut self, effects: &mut Vec<Effect>) {
-        let mut events: usize = self.jobs.values().map(Job::events).sum();
+        let ledgers = self.jobs.values().map(|job| &job.ledger);
+        let ledgers = ledgers.chain(self.batches.values().map(|batch| &batch.ledger));
+        let mut events: usize = ledgers.map(|ledger| ledger.events().len()).sum();
         while self.ended.len() > limits::RETAINED_JOBS || events > limits::RETAINED_EVENTS {
             let Some((_, oldest)) = self.ended.pop_first() else { return };
-            events -= self.jobs.remove(&oldest).map_or(0, |job| job.events());
+            let job = self.jobs.remove(&oldest).map(|job| job.ledger);
+            let batch = self.batches.remove(&oldest).map(|batch| batch.ledger);
+            events -= job.or(batch).map_or(0, |ledger| ledger.events().len());
             effects.push(Effect::Keep(Keep::Forget { job: oldest }));
         }
     }
@@ -68,8 +104,12 @@ impl Cluster {
     /// Where each open job stands, its last iteration apart.
     #[must_use]
     pub fn standings(&self, now: Duration) -> Vec<Keep> {
-        let open = self.open.iter().filter_map(|(_, id)| self.jobs.get(id));
-        open.map(|job| Keep::Standing { job: job.id, standing: Box::new(job.standing(now)) }).collect()
+        let jobs = self.open.iter().filter_map(|(_, id)| self.jobs.get(id));
+        let jobs = jobs.filter(|job| job.part_of.is_none()).map(|job| (job.ledger.id, job.standing(now)));
+        let batches = self.open_batches.iter().filter_map(|(_, id)| self.batches.get(id));
+        let batches = batches.map(|batch| (batch.ledger.id, batch.standing(now)));
+        let standing = |(job, standing)| Keep::Standing { job, standing: Box::new(standing) };
+        jobs.chain(batches).map(standing).collect()
     }
 
     pub(super) fn store_lost(&mut self, now: Duration, reason: &str, effects: &mut Vec<Effect>) {
@@ -78,7 +118,12 @@ impl Cluster {
         for id in open {
             self.revoke_all(now, id, effects);
             if let Some(job) = self.jobs.get_mut(&id) {
-                job.hold(now, reason, effects);
+                job.ledger.hold(now, reason, effects);
+            }
+        }
+        for (_, id) in &self.open_batches {
+            if let Some(batch) = self.batches.get_mut(id) {
+                batch.ledger.hold(now, reason, effects);
             }
         }
     }
@@ -87,8 +132,13 @@ impl Cluster {
         self.store_fault = None;
         for (_, id) in &self.open {
             if let Some(job) = self.jobs.get_mut(id) {
-                job.release(now, effects);
+                job.ledger.release(now, effects);
                 self.stale.entry(*id).or_default();
+            }
+        }
+        for (_, id) in &self.open_batches {
+            if let Some(batch) = self.batches.get_mut(id) {
+                batch.ledger.release(now, effects);
             }
         }
     }

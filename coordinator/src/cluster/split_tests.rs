@@ -77,6 +77,7 @@ fn search(searcher: &mut Searcher, unit: &Unit, polls: u32) -> UnitReport {
         search_time: Duration::from_micros(found.nodes),
         open,
         path_dependent: found.path_dependent,
+        lines: Vec::new(),
     }
 }
 
@@ -120,7 +121,7 @@ impl Lab {
             shed: 0,
             deepest_path: 0,
         };
-        let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)) };
+        let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)), known: None };
         lab.step(Event::Ask { ticket: Ticket(1), question });
         lab
     }

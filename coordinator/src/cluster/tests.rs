@@ -33,23 +33,25 @@ fn truth(unit: &Unit) -> Score {
 }
 
 /// A cluster with its surroundings: workers that hold units, watchers that collect events.
-struct World {
-    cluster: Cluster,
-    now: Duration,
+pub(super) struct World {
+    pub(super) cluster: Cluster,
+    pub(super) now: Duration,
     /// Units in the hands of each worker, as far as it was told.
-    held: BTreeMap<WorkerId, BTreeMap<UnitId, Unit>>,
+    pub(super) held: BTreeMap<WorkerId, BTreeMap<UnitId, Unit>>,
     /// Windows in the hands of each worker that differ from those of the grants.
-    windows: BTreeMap<UnitId, corridor_shared::job::WhiteWindow>,
-    events: BTreeMap<WatcherId, Vec<Arc<EventRecord>>>,
-    finished: BTreeSet<WatcherId>,
-    lease_lost: Vec<(WorkerId, UnitId, Attempt)>,
-    answers: BTreeMap<Ticket, Result<Answer, Refusal>>,
-    tickets: u64,
-    workers: u64,
+    pub(super) windows: BTreeMap<UnitId, corridor_shared::job::WhiteWindow>,
+    pub(super) events: BTreeMap<WatcherId, Vec<Arc<EventRecord>>>,
+    pub(super) finished: BTreeSet<WatcherId>,
+    pub(super) lease_lost: Vec<(WorkerId, UnitId, Attempt)>,
+    pub(super) answers: BTreeMap<Ticket, Result<Answer, Refusal>>,
+    pub(super) tickets: u64,
+    pub(super) workers: u64,
+    /// What was to be kept.
+    pub(super) kept: Vec<Keep>,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             cluster: Cluster::new(Config { lease: LEASE, ..Config::default() }),
             now: Duration::ZERO,
@@ -61,10 +63,11 @@ impl World {
             answers: BTreeMap::new(),
             tickets: 0,
             workers: 0,
+            kept: Vec::new(),
         }
     }
 
-    fn step(&mut self, event: Event) {
+    pub(super) fn step(&mut self, event: Event) {
         let mut effects = Vec::new();
         self.now += Duration::from_millis(1);
         self.cluster.step(self.now, event, &mut effects);
@@ -74,7 +77,7 @@ impl World {
         self.check();
     }
 
-    fn carry_out(&mut self, effect: Effect) {
+    pub(super) fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::Answer { ticket, answer } => {
                 assert!(self.answers.insert(ticket, answer).is_none(), "answered twice");
@@ -83,7 +86,8 @@ impl World {
             Effect::Disconnect { worker, .. } => {
                 self.held.remove(&worker);
             }
-            Effect::Keep(_) | Effect::Share { .. } => {}
+            Effect::Keep(entry) => self.kept.push(entry),
+            Effect::Share { .. } => {}
             Effect::Deliver { watcher, records, .. } => {
                 assert!(!self.finished.contains(&watcher), "an event after the end of a stream");
                 self.events.entry(watcher).or_default().extend(records);
@@ -94,7 +98,7 @@ impl World {
         }
     }
 
-    fn told(&mut self, worker: WorkerId, command: Command) {
+    pub(super) fn told(&mut self, worker: WorkerId, command: Command) {
         let Some(held) = self.held.get_mut(&worker) else { return };
         match command {
             Command::Grant(unit) => {
@@ -115,7 +119,7 @@ impl World {
     }
 
     /// What must hold after every event.
-    fn check(&self) {
+    pub(super) fn check(&self) {
         // The cluster's leases are exactly what the workers hold, and every unit is held once.
         let mut seen = BTreeSet::new();
         for (worker, units) in &self.held {
@@ -134,13 +138,13 @@ impl World {
         }
         assert_eq!(self.cluster.fleet.leases().count(), seen.len(), "a lease that nobody holds");
         for job in self.cluster.jobs.values() {
-            let of_job = self.cluster.fleet.leases().filter(|lease| lease.unit.job == job.id);
+            let of_job = self.cluster.fleet.leases().filter(|lease| lease.unit.job == job.ledger.id);
             let mut leased: Vec<UnitId> = of_job.map(|lease| lease.unit.unit).collect();
-            let mut planned: Vec<UnitId> = job.plan.leased_units().collect();
+            let mut planned: Vec<UnitId> = job.leased_units().collect();
             leased.sort();
             planned.sort();
-            assert_eq!(leased, planned, "plan and leases of job {} differ", job.id);
-            assert!(!job.state.is_final() || planned.is_empty(), "an ended job holds leases");
+            assert_eq!(leased, planned, "plan and leases of job {} differ", job.ledger.id);
+            assert!(!job.ledger.state.is_final() || planned.is_empty(), "an ended job holds leases");
         }
         for records in self.events.values() {
             let first = records.first().map_or(1, |record| record.seq);
@@ -155,7 +159,7 @@ impl World {
         }
     }
 
-    fn ask(&mut self, question: Question) -> Result<Answer, Refusal> {
+    pub(super) fn ask(&mut self, question: Question) -> Result<Answer, Refusal> {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         self.step(Event::Ask { ticket, question });
@@ -163,15 +167,15 @@ impl World {
     }
 
     /// Submits a job with a watcher of the same number.
-    fn submit(&mut self, spec: JobSpec) -> JobId {
+    pub(super) fn submit(&mut self, spec: JobSpec) -> JobId {
         let watcher = Some(WatcherId(self.cluster.last_job + 1));
-        match self.ask(Question::Submit { spec: Box::new(spec), watcher }) {
+        match self.ask(Question::Submit { spec: Box::new(spec), watcher, known: None }) {
             Ok(Answer::Job(job)) => job,
             other => panic!("{other:?}"),
         }
     }
 
-    fn try_join(&mut self, name: &str, instance: u64, slots: u32) -> Result<WorkerId, Refusal> {
+    pub(super) fn try_join(&mut self, name: &str, instance: u64, slots: u32) -> Result<WorkerId, Refusal> {
         self.workers += 1;
         let worker = WorkerId(self.workers);
         let registration = Registration {
@@ -189,30 +193,30 @@ impl World {
         answer.map(|_| worker)
     }
 
-    fn join(&mut self, slots: u32) -> WorkerId {
+    pub(super) fn join(&mut self, slots: u32) -> WorkerId {
         let name = format!("w{}", self.workers + 1);
         self.try_join(&name, self.workers + 1, slots).expect("accepted")
     }
 
-    fn says(&mut self, worker: WorkerId, says: WorkerSays) {
+    pub(super) fn says(&mut self, worker: WorkerId, says: WorkerSays) {
         self.step(Event::Worker { worker, says });
     }
 
-    fn gone(&mut self, worker: WorkerId) {
+    pub(super) fn gone(&mut self, worker: WorkerId) {
         self.says(worker, WorkerSays::Gone { reason: "test".to_owned() });
     }
 
-    fn broken(&mut self, worker: WorkerId) {
+    pub(super) fn broken(&mut self, worker: WorkerId) {
         self.says(worker, WorkerSays::Broken { reason: "test".to_owned() });
     }
 
     /// The unit that a worker runs.
-    fn running(&self, worker: WorkerId) -> Option<Unit> {
+    pub(super) fn running(&self, worker: WorkerId) -> Option<Unit> {
         self.held.get(&worker)?.values().next().cloned()
     }
 
     /// Reports a unit as a search with the true score and the latest window would.
-    fn finish(&mut self, worker: WorkerId, unit: &Unit) {
+    pub(super) fn finish(&mut self, worker: WorkerId, unit: &Unit) {
         let report = self.report_on(unit);
         if let Some(held) = self.held.get_mut(&worker) {
             held.remove(&unit.unit);
@@ -220,8 +224,11 @@ impl World {
         self.says(worker, WorkerSays::Report(report));
     }
 
-    fn report_on(&mut self, unit: &Unit) -> UnitReport {
+    pub(super) fn report_on(&mut self, unit: &Unit) -> UnitReport {
         let turn = unit.turn();
+        if unit.whole.is_some() {
+            return whole_report(unit);
+        }
         let score = -truth(unit);
         let window = self.windows.remove(&unit.unit).unwrap_or(unit.window).to_engine(turn);
         // Fail-soft, but never beyond the truth.
@@ -236,11 +243,12 @@ impl World {
             search_time: Duration::from_micros(100),
             open: Vec::new(),
             path_dependent: false,
+            lines: Vec::new(),
         }
     }
 
     /// Lets all workers work until a job has ended.
-    fn run(&mut self, job: JobId) -> DoneReport {
+    pub(super) fn run(&mut self, job: JobId) -> DoneReport {
         for _ in 0..100_000 {
             if let Some(done) = self.done(job) {
                 return done;
@@ -255,11 +263,11 @@ impl World {
         panic!("the job does not end");
     }
 
-    fn log(&self, job: JobId) -> &[Arc<EventRecord>] {
+    pub(super) fn log(&self, job: JobId) -> &[Arc<EventRecord>] {
         self.events.get(&WatcherId(job.0)).map_or(&[], Vec::as_slice)
     }
 
-    fn done(&self, job: JobId) -> Option<DoneReport> {
+    pub(super) fn done(&self, job: JobId) -> Option<DoneReport> {
         match self.log(job).last().map(|record| &record.event) {
             Some(JobEvent::Done(done)) => Some(done.clone()),
             Some(JobEvent::Error(failure)) => panic!("{failure:?}"),
@@ -267,12 +275,44 @@ impl World {
         }
     }
 
-    fn states(&self, job: JobId) -> Vec<JobState> {
+    pub(super) fn states(&self, job: JobId) -> Vec<JobState> {
         let state = |record: &Arc<EventRecord>| match &record.event {
             JobEvent::State(change) => Some(change.state),
             _ => None,
         };
         self.log(job).iter().filter_map(state).collect()
+    }
+}
+
+/// What a worker finds that analyses a position as a whole.
+fn whole_report(unit: &Unit) -> UnitReport {
+    let turn = unit.root.turn();
+    let line = |mv: corridor_shared::Move| {
+        let below = Unit { path: vec![mv], depth: unit.depth - 1, ..unit.clone() };
+        corridor_shared::job::Line {
+            mv,
+            score_white: WhiteScore::from_engine(truth(&below), turn),
+            bound: Bound::Upper.from_white(turn),
+            depth: unit.depth,
+            pv: vec![mv],
+            nodes: 1,
+            heat_cm: 0,
+        }
+    };
+    let mut lines: Vec<_> = unit.root.legal_moves().iter().copied().take(20).map(line).collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.score_white.to_engine(turn)));
+    lines[0].bound = Bound::Exact;
+    UnitReport {
+        unit: unit.unit,
+        attempt: unit.attempt,
+        score: Some((lines[0].score_white, Bound::Exact)),
+        pv: lines[0].pv.clone(),
+        nodes: 100,
+        completed: true,
+        search_time: Duration::from_micros(100),
+        open: Vec::new(),
+        path_dependent: false,
+        lines,
     }
 }
 
@@ -294,6 +334,7 @@ fn best_score(root: Position, done: &DoneReport, depth: u8) -> Score {
             traceparent: None,
             speculative: false,
             seeds: Vec::new(),
+            whole: None,
         })
     };
     done.lines.iter().map(|line| score(line.mv)).max().expect("lines")
@@ -609,8 +650,8 @@ fn an_unwatched_job_is_cancelled_unless_detached() {
         let beat = held.map(|unit| UnitProgress { unit: unit.unit, attempt: unit.attempt, nodes }).collect();
         world.says(WorkerId(1), WorkerSays::Heartbeat(beat));
     }
-    assert_eq!(world.cluster.jobs[&attached].state, JobState::Done);
-    assert!(!world.cluster.jobs[&detached].state.is_final());
+    assert_eq!(world.cluster.jobs[&attached].ledger.state, JobState::Done);
+    assert!(!world.cluster.jobs[&detached].ledger.state.is_final());
 }
 
 #[test]
@@ -779,7 +820,8 @@ fn a_parked_job_is_parked_still_when_another_coordinator_goes_on_with_it() {
     };
     let events = kept.events.clone();
     let mut next = World::new();
-    next.cluster.restore(next.now, vec![kept], job.0, &mut Vec::new());
+    let kept = Kept { jobs: vec![kept], last_job: job.0, ..Kept::default() };
+    next.cluster.restore(next.now, kept, &mut Vec::new());
     let idle = next.join(1);
     assert!(next.held[&idle].is_empty(), "a parked job runs");
     let summary = next.cluster.jobs[&job].summary(next.now);
@@ -900,14 +942,17 @@ fn an_idle_worker_takes_over_what_waits_elsewhere() {
 fn excessive_jobs_are_refused_by_name() {
     let mut world = World::new();
     let refused = |world: &mut World, spec: JobSpec| {
-        world.ask(Question::Submit { spec: Box::new(spec), watcher: None }).expect_err("refused").to_string()
+        world
+            .ask(Question::Submit { spec: Box::new(spec), watcher: None, known: None })
+            .expect_err("refused")
+            .to_string()
     };
     assert!(refused(&mut world, JobSpec { multipv: 999, ..start(1) }).contains("max_multipv"));
     for _ in 0..limits::MAX_OPEN_JOBS {
         let spec = Box::new(JobSpec { prune: RootPrune::Cat, ..start(1) });
         let watcher = None;
         let mut effects = Vec::new();
-        let question = Question::Submit { spec, watcher };
+        let question = Question::Submit { spec, watcher, known: None };
         world.cluster.step(world.now, Event::Ask { ticket: Ticket(0), question }, &mut effects);
     }
     assert!(refused(&mut world, start(1)).contains("max_open_jobs"));
@@ -1031,7 +1076,7 @@ proptest! {
         let jobs: Vec<JobId> = world.cluster.jobs.keys().copied().collect();
         for job in jobs {
             let _ = world.ask(Question::Resume(job));
-            let failed = world.cluster.jobs[&job].state == JobState::Failed;
+            let failed = world.cluster.jobs[&job].ledger.state == JobState::Failed;
             if !failed {
                 let done = world.run(job);
                 if done.stopped_by == StoppedBy::Depth {
@@ -1050,7 +1095,11 @@ fn a_job_ends_once_when_two_limits_are_reached_at_once() {
         let limits = JobLimits { depth: Some(3), nodes: Some(nodes), ..JobLimits::default() };
         let job = world.submit(JobSpec { limits, ..start(3) });
         let done = world.run(job);
-        assert_eq!(world.cluster.jobs[&job].events(), world.log(job).len(), "an event after the last one");
+        assert_eq!(
+            world.cluster.jobs[&job].ledger.events().len(),
+            world.log(job).len(),
+            "an event after the last one"
+        );
         done
     };
     let nodes = run(1_000_000).nodes;
@@ -1099,7 +1148,8 @@ fn the_oldest_ended_jobs_are_forgotten_when_all_have_too_many_events() {
     let mut world = World::new();
     let mut effects = Vec::new();
     let jobs = vec![kept(1, 100), kept(2, 65_000), kept(3, 65_900)];
-    world.cluster.restore(Duration::ZERO, jobs, 3, &mut effects);
+    let kept = Kept { jobs, last_job: 3, ..Kept::default() };
+    world.cluster.restore(Duration::ZERO, kept, &mut effects);
     assert!(effects.is_empty(), "131,000 are not too many");
     let forgotten = |effects: &[Effect]| -> Vec<u64> {
         let job = |effect: &Effect| match effect {

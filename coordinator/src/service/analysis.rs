@@ -5,29 +5,62 @@ use std::sync::Arc;
 
 use corridor_proto::convert::{event_to_wire, job_summary_to_wire, spec_from_wire, worker_summary_to_wire};
 use corridor_proto::v1;
-use corridor_shared::job::{JobId, JobSpec, JobSummary};
+use corridor_shared::book::Searched;
+use corridor_shared::job::{ENGINE_EPOCH, JobId, JobSpec, JobSummary};
+use corridor_shared::score::WhiteScore;
 use futures_util::Stream;
 use futures_util::stream::{self, StreamExt};
 use tonic::{Request, Response, Status};
 
+use super::book::turned;
 use super::{dropped, malformed, unanswered, wrong_answer};
-use crate::cluster::{Answer, Question};
+use crate::cluster::{Answer, Known, Question};
 use crate::driver::{EventStream, Handle};
 use crate::limits::MAX_LISTED_JOBS;
+use crate::store::BookReader;
 
 /// Jobs and their events.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct AnalysisService {
     cluster: Handle,
+    books: Option<Arc<dyn BookReader>>,
 }
 
-type Events<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+impl std::fmt::Debug for AnalysisService {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AnalysisService").finish_non_exhaustive()
+    }
+}
+
+pub(super) type Events<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 impl AnalysisService {
-    /// A service in front of a driver.
+    /// A service in front of a driver, with a look into the books of its store if it has one.
     #[must_use]
-    pub fn new(cluster: Handle) -> Self {
-        Self { cluster }
+    pub fn new(cluster: Handle, books: Option<Arc<dyn BookReader>>) -> Self {
+        Self { cluster, books }
+    }
+
+    /// The answer, if a book has it: at the depth that is asked for or deeper, from this engine, with as many exact lines. A
+    /// book that cannot be read knows nothing.
+    async fn known(&self, spec: &JobSpec, fresh: bool) -> Option<Box<Known>> {
+        let (books, depth) = (self.books.as_ref().filter(|_| !fresh)?, spec.limits.depth?);
+        let found = books.found(&spec.position).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "no book was asked");
+            Vec::new()
+        });
+        let fits = |it: &Searched| {
+            let proven = !matches!(it.score_white, WhiteScore::Cm(_));
+            (it.depth >= depth || proven)
+                && *it.engine == *ENGINE_EPOCH
+                && it.multipv >= spec.multipv
+                && it.prune == spec.prune
+                && (it.deterministic || !spec.deterministic)
+        };
+        let best = found.into_iter().filter(|(it, lines)| fits(it) && !lines.is_empty());
+        let (searched, lines) = best.max_by_key(|(it, _)| it.depth)?;
+        let lines = lines.into_iter().map(|line| turned(&spec.position, line)).collect();
+        Some(Box::new(Known { depth: searched.depth, lines }))
     }
 
     async fn act(&self, question: Question) -> Result<(), Status> {
@@ -42,14 +75,19 @@ impl AnalysisService {
     }
 }
 
+/// The trace context that came along with a request.
+pub(super) fn traceparent<T>(request: &Request<T>) -> Option<Arc<str>> {
+    // A W3C trace context has 55 characters; what is no such thing is not passed on.
+    let text = request.metadata().get("traceparent").and_then(|value| value.to_str().ok());
+    text.filter(|text| text.len() == 55).map(Arc::from)
+}
+
 /// The job that a request describes, with the trace context that came along.
 fn decode_spec<T>(
     request: &Request<T>,
     spec: impl Fn(&T) -> Option<&v1::JobSpec>,
 ) -> Result<JobSpec, Status> {
-    // A W3C trace context has 55 characters; what is no such thing is not passed on.
-    let traceparent = request.metadata().get("traceparent").and_then(|value| value.to_str().ok());
-    let traceparent = traceparent.filter(|text| text.len() == 55).map(Arc::from);
+    let traceparent = traceparent(request);
     spec_from_wire(spec(request.get_ref()), traceparent, "spec").map_err(|error| malformed(&error))
 }
 
@@ -58,7 +96,7 @@ const AT_ONCE: usize = 16;
 
 /// A job's events for the wire, one message each. They are converted one at a time, as they are sent: a long history in wire
 /// form takes many times its size, and a thousand watchers may come at once.
-fn encode<T: Send + 'static>(events: EventStream, wrap: fn(v1::Event) -> T) -> Events<T> {
+pub(super) fn encode<T: Send + 'static>(events: EventStream, wrap: fn(v1::Event) -> T) -> Events<T> {
     let batches = stream::unfold(Some(events), move |events| async move {
         let mut events = events?;
         match events.next().await {
@@ -90,7 +128,8 @@ impl v1::analysis_server::Analysis for AnalysisService {
         request: Request<v1::AnalyzeRequest>,
     ) -> Result<Response<Self::AnalyzeStream>, Status> {
         let spec = decode_spec(&request, |request| request.spec.as_ref())?;
-        let events = self.cluster.analyze(spec).await.map_err(|error| unanswered(&error))?;
+        let known = self.known(&spec, request.get_ref().fresh).await;
+        let events = self.cluster.analyze(spec, known).await.map_err(|error| unanswered(&error))?;
         Ok(Response::new(encode(events, |event| v1::AnalyzeResponse { event: Some(event) })))
     }
 
@@ -99,7 +138,8 @@ impl v1::analysis_server::Analysis for AnalysisService {
         request: Request<v1::SubmitRequest>,
     ) -> Result<Response<v1::SubmitResponse>, Status> {
         let spec = Box::new(decode_spec(&request, |request| request.spec.as_ref())?);
-        let question = Question::Submit { spec, watcher: None };
+        let known = self.known(&spec, request.get_ref().fresh).await;
+        let question = Question::Submit { spec, watcher: None, known };
         match self.cluster.ask(question).await.map_err(|error| unanswered(&error))? {
             Answer::Job(job) => Ok(Response::new(v1::SubmitResponse { job: job.0 })),
             _ => Err(wrong_answer()),

@@ -3,8 +3,8 @@
 use std::pin::Pin;
 
 use corridor_proto::convert::{
-    heartbeat_from_wire, registration_from_wire, report_from_wire, terms_to_wire, unit_to_wire,
-    window_to_wire,
+    heartbeat_from_wire, registration_from_wire, report_from_wire, terms_to_wire, unit_iteration_from_wire,
+    unit_to_wire, window_to_wire,
 };
 use corridor_proto::v1;
 use corridor_shared::job::{Attempt, UnitId, WorkerId};
@@ -65,6 +65,10 @@ fn decode(message: v1::SessionRequest) -> Vec<WorkerSays> {
             message: failed.message.chars().take(MAX_FAULT_CHARACTERS).collect(),
         }],
         Some(Kind::Draining(_)) => vec![WorkerSays::Draining],
+        // One that does not read is as good as none.
+        Some(Kind::Iteration(iteration)) => {
+            unit_iteration_from_wire(&iteration).map(WorkerSays::Iteration).into_iter().collect()
+        }
     }
 }
 
@@ -199,6 +203,7 @@ mod tests {
             traceparent: None,
             speculative: false,
             seeds: Vec::new(),
+            whole: None,
         }))
     }
 

@@ -1,6 +1,7 @@
 //! The gRPC services: decode, send to the driver, encode. No decisions are made here.
 
 mod analysis;
+mod book;
 mod cache;
 mod fleet;
 mod positions;
@@ -8,6 +9,7 @@ mod positions;
 use tonic::Status;
 
 pub use analysis::AnalysisService;
+pub use book::BookService;
 pub use cache::CacheService;
 pub use fleet::FleetService;
 pub use positions::PositionsService;
@@ -16,6 +18,7 @@ use corridor_proto::convert::ConvertError;
 
 use crate::cluster::Refusal;
 use crate::driver::{AskError, Dropped};
+use crate::store::StoreError;
 
 /// A request that does not convert.
 fn malformed(error: &ConvertError) -> Status {
@@ -36,6 +39,14 @@ fn unanswered(error: &AskError) -> Status {
             Refusal::AlreadyExists(_) => Status::already_exists(text),
             Refusal::Unsupported(_) => Status::unimplemented(text),
         },
+    }
+}
+
+/// A store that could not be read.
+fn unread(error: &StoreError) -> Status {
+    match error {
+        StoreError::Unreadable(_) => Status::data_loss(error.to_string()),
+        _ => Status::unavailable(error.to_string()),
     }
 }
 

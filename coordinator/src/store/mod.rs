@@ -2,47 +2,61 @@
 //!
 //! A [`Store`] is written by one task, a batch a transaction: after a kill at any instant a batch is there as a whole or not
 //! at all. Writing the same batch twice changes nothing, so that one whose outcome is unknown can be tried again.
+//!
+//! SQLite and PostgreSQL share one code: `jobs` writes and reads rows, in SQL that both run, over a `connection` that is to
+//! either; `schema` makes the tables. What differs is how a database is opened and held: `sqlite`, `postgres`.
 
+mod books;
+mod connection;
+mod database;
+mod jobs;
+mod place;
+mod postgres;
+mod reader;
 mod rows;
+mod schema;
 mod sqlite;
 #[cfg(test)]
 mod tests;
 pub(crate) mod writer;
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use crate::cluster::{Keep, KeptJob};
+use crate::cluster::Keep;
+pub use crate::cluster::Kept;
 
-pub use sqlite::SqliteStore;
+pub use database::DatabaseStore;
+pub use place::{Place, PlaceError, PostgresUrl};
+pub use reader::{BookReader, Checked, DatabaseReader, Found, Listed};
 
 /// Why a store cannot be opened, read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// It cannot be opened.
-    #[error("open store {path}: {reason}")]
+    #[error("open store {store}: {reason}")]
     Open {
-        /// Which.
-        path: PathBuf,
+        /// Which, without a password.
+        store: String,
         /// What the system or the database says.
         reason: String,
     },
     /// Another process has it.
-    #[error("store {path} is held by {holder}")]
+    #[error("store {store} is held by {holder}")]
     Held {
-        /// Which.
-        path: PathBuf,
+        /// Which, without a password.
+        store: String,
         /// Who has it, as it says of itself.
         holder: String,
     },
     /// A later version has made it.
     #[error(
-        "store {path} has schema {found}, newer than this version's {known}: use the version that wrote it"
+        "store {store} has schema {found}, newer than this version's {known}: use the version that wrote it"
     )]
     Newer {
-        /// Which.
-        path: PathBuf,
+        /// Which, without a password.
+        store: String,
         /// Its schema.
         found: i64,
         /// The latest schema that is known here.
@@ -54,15 +68,6 @@ pub enum StoreError {
     /// The database refuses, for now: a full disk, a lock, a line that broke.
     #[error("the store cannot be written: {0}")]
     Write(String),
-}
-
-/// What was found in a store.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
-    /// All jobs, in the order of their numbers.
-    pub jobs: Vec<KeptJob>,
-    /// Number of the last job that was ever accepted; 0 before the first.
-    pub last_job: u64,
 }
 
 /// A place that keeps jobs. Only one process holds it.
@@ -78,6 +83,9 @@ pub trait Store: Send {
     /// # Errors
     /// Nothing of the batch is there; a later call may succeed.
     fn commit<'a>(&'a mut self, batch: &'a [Keep]) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// A way to look into its books beside.
+    fn reader(&self) -> Arc<dyn BookReader>;
 
     /// Leaves it in good order.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;

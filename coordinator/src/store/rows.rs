@@ -51,18 +51,14 @@ pub(super) struct LineRow {
 
 impl LineRow {
     pub(super) fn new(line: &Line) -> Self {
-        let (score_kind, score_white) = match line.score_white {
-            WhiteScore::Cm(cm) => ("cm", cm.into()),
-            WhiteScore::WhiteWinsIn(plies) => ("white_wins_in", plies.into()),
-            WhiteScore::BlackWinsIn(plies) => ("black_wins_in", plies.into()),
-        };
+        let (score_kind, score_white) = score_columns(line.score_white);
         Self {
             root_move: line.mv.to_string(),
             score_kind: score_kind.to_owned(),
             score_white,
             bound_white: line.bound.name().to_owned(),
             depth: line.depth.into(),
-            pv: line.pv.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+            pv: moves_to(&line.pv),
             nodes: big(line.nodes),
             heat_cm: line.heat_cm.into(),
         }
@@ -71,39 +67,58 @@ impl LineRow {
     pub(super) fn line(&self) -> Result<Line, StoreError> {
         Ok(Line {
             mv: move_from(&self.root_move)?,
-            score_white: self.score()?,
-            bound: self.bound()?,
+            score_white: score_from(&self.score_kind, self.score_white)?,
+            bound: bound_from(&self.bound_white)?,
             depth: narrow(self.depth, "depth")?,
-            pv: self.pv.split_whitespace().map(move_from).collect::<Result<_, _>>()?,
+            pv: moves_from(&self.pv)?,
             nodes: narrow(self.nodes, "nodes")?,
             heat_cm: narrow(self.heat_cm, "heat_cm")?,
         })
     }
+}
 
-    fn score(&self) -> Result<WhiteScore, StoreError> {
-        let value = self.score_white;
-        match self.score_kind.as_str() {
-            "cm" => {
-                let cm: Score = narrow(value, "score_white")?;
-                let possible = (-MAX_CM..=MAX_CM).contains(&cm);
-                possible
-                    .then_some(WhiteScore::Cm(cm))
-                    .ok_or_else(|| unreadable(format!("score_white: {cm} is beyond {MAX_CM}")))
-            }
-            "white_wins_in" => Ok(WhiteScore::WhiteWinsIn(narrow(value, "score_white")?)),
-            "black_wins_in" => Ok(WhiteScore::BlackWinsIn(narrow(value, "score_white")?)),
-            other => Err(unreadable(format!("score_kind: there is no '{other}'"))),
-        }
-    }
-
-    fn bound(&self) -> Result<Bound, StoreError> {
-        let name = &self.bound_white;
-        let found = [Bound::Exact, Bound::Lower, Bound::Upper].into_iter().find(|bound| bound.name() == name);
-        found.ok_or_else(|| unreadable(format!("bound_white: there is no '{name}'")))
+/// A score's columns: its kind and its number.
+pub(super) fn score_columns(score: WhiteScore) -> (&'static str, i64) {
+    match score {
+        WhiteScore::Cm(cm) => ("cm", cm.into()),
+        WhiteScore::WhiteWinsIn(plies) => ("white_wins_in", plies.into()),
+        WhiteScore::BlackWinsIn(plies) => ("black_wins_in", plies.into()),
     }
 }
 
-fn move_from(text: &str) -> Result<Move, StoreError> {
+/// A score from its columns.
+pub(super) fn score_from(kind: &str, value: i64) -> Result<WhiteScore, StoreError> {
+    match kind {
+        "cm" => {
+            let cm: Score = narrow(value, "score_white")?;
+            let possible = (-MAX_CM..=MAX_CM).contains(&cm);
+            possible
+                .then_some(WhiteScore::Cm(cm))
+                .ok_or_else(|| unreadable(format!("score_white: {cm} is beyond {MAX_CM}")))
+        }
+        "white_wins_in" => Ok(WhiteScore::WhiteWinsIn(narrow(value, "score_white")?)),
+        "black_wins_in" => Ok(WhiteScore::BlackWinsIn(narrow(value, "score_white")?)),
+        other => Err(unreadable(format!("score_kind: there is no '{other}'"))),
+    }
+}
+
+/// A bound of that name.
+pub(super) fn bound_from(name: &str) -> Result<Bound, StoreError> {
+    let found = [Bound::Exact, Bound::Lower, Bound::Upper].into_iter().find(|bound| bound.name() == name);
+    found.ok_or_else(|| unreadable(format!("bound_white: there is no '{name}'")))
+}
+
+/// Moves, separated by blanks.
+pub(super) fn moves_to(moves: &[Move]) -> String {
+    moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// Moves, separated by blanks.
+pub(super) fn moves_from(text: &str) -> Result<Vec<Move>, StoreError> {
+    text.split_whitespace().map(move_from).collect()
+}
+
+pub(super) fn move_from(text: &str) -> Result<Move, StoreError> {
     text.parse().map_err(|error| unreadable(format!("move '{text}': {error}")))
 }
 

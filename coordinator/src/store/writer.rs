@@ -34,7 +34,12 @@ pub(crate) async fn run(
     while let Some(batch) = batches.recv().await {
         let mut pause = STORE_RETRY_MIN;
         loop {
-            let told = match store.commit(&batch.entries).await {
+            let committed = tokio::select! {
+                committed = store.commit(&batch.entries) => committed,
+                // Nobody waits any more for a database that may never answer.
+                () = news.closed() => return store.close().await,
+            };
+            let told = match committed {
                 Ok(()) => News::Committed(batch.last),
                 Err(error) => {
                     warn!(%error, ?pause, "a batch is not stored; trying again");
@@ -69,6 +74,10 @@ mod tests {
     struct Moody(u32);
 
     impl Store for Moody {
+        fn reader(&self) -> std::sync::Arc<dyn crate::store::BookReader> {
+            unreachable!("nobody looks into it")
+        }
+
         fn load(&mut self) -> BoxFuture<'_, Result<Kept, StoreError>> {
             Box::pin(async { Ok(Kept::default()) })
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use corridor_coordinator::store::{SqliteStore, Store};
+use corridor_coordinator::store::{DatabaseStore, Place, Store};
 use corridor_coordinator::{Config, Coordinator};
 use corridor_tests::ANY_PORT;
 
@@ -85,9 +85,9 @@ pub(crate) fn serve_if_told() -> bool {
     let store = arguments.next().map(PathBuf::from);
     super::runtime().block_on(async {
         let store: Option<Box<dyn Store>> = match store {
-            Some(file) => {
-                Some(Box::new(SqliteStore::open(&file, "the load benchmark").await.expect("a store")))
-            }
+            Some(file) => Some(Box::new(
+                DatabaseStore::open(&Place::file(&file), "the load benchmark").await.expect("a store"),
+            )),
             None => None,
         };
         let listener = corridor_coordinator::listen(ANY_PORT).expect("a port");

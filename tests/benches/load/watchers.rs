@@ -21,7 +21,7 @@ pub(crate) async fn client(url: &str) -> AnalysisClient<Channel> {
 
 /// Submits a job that goes on without a watcher.
 pub(crate) async fn submit(client: &mut AnalysisClient<Channel>, spec: &JobSpec) -> u64 {
-    let request = v1::SubmitRequest { spec: Some(spec_to_wire(spec)) };
+    let request = v1::SubmitRequest { spec: Some(spec_to_wire(spec)), fresh: false };
     client.submit(request).await.expect("accepted").into_inner().job
 }
 
@@ -82,7 +82,7 @@ pub(crate) async fn watch_slowly(url: String, job: u64, wake: Arc<Notify>) -> (S
 
 /// Submits a job and reads its events to the last one. Returns how many there were.
 pub(crate) async fn analyse(client: &mut AnalysisClient<Channel>, spec: &JobSpec) -> u64 {
-    let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)) };
+    let request = v1::AnalyzeRequest { spec: Some(spec_to_wire(spec)), fresh: false };
     let mut events = client.analyze(request).await.expect("accepted").into_inner();
     let (mut last, mut ended) = (0, false);
     while let Some(message) = events.message().await.expect("a stream that keeps up") {

@@ -1,0 +1,181 @@
+//! Following a job from its first event to its last: what `analyze`, `watch` and the jobs of `book` have in common.
+
+use std::time::Duration;
+
+use corridor_shared::job::{BookDone, EventRecord, JobEvent, JobId};
+use tokio::time::MissedTickBehavior;
+
+use crate::analyze::pictures::Pictures;
+use crate::analyze::screen::Screen;
+use crate::book::BookScreen;
+use crate::client::{Client, Seen, Stream, accepted_job, json_line};
+use crate::failure::Failure;
+use crate::out;
+use crate::signals::Interrupts;
+
+/// How often the screen is looked after, and so the most often that it changes.
+const REDRAW: Duration = Duration::from_millis(100);
+
+/// What the first interrupt does to the job that is shown; a second one ends the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// Cancels it; its last event then still comes.
+    Cancels,
+    /// Leaves it alone and ends the show.
+    Leaves,
+}
+
+/// How a job has ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// The analysis of a position.
+    Position,
+    /// Work on a book.
+    Book(BookDone),
+}
+
+/// Shows a job's events until the last one. A job that failed is a failure.
+pub(crate) async fn show(
+    client: &Client,
+    mut stream: Stream,
+    mut interrupts: Interrupts,
+    interrupt: Interrupt,
+    mut pictures: Pictures,
+    json: bool,
+) -> Result<Ended, Failure> {
+    let mut display = if json { Display::Json } else { Display::Position(Box::new(Screen::new())) };
+    let mut redraw = tokio::time::interval(REDRAW);
+    redraw.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut job = None;
+    let mut interrupted = false;
+    loop {
+        let seen = tokio::select! {
+            () = interrupts.wait(), if !interrupted => {
+                interrupted = true;
+                if interrupt == Interrupt::Leaves {
+                    display.leave()?;
+                    return Err(goes_on(job));
+                }
+                if let Some(job) = job {
+                    client.try_cancel(job).await;
+                }
+                continue;
+            }
+            _ = redraw.tick() => {
+                display.redraw();
+                continue;
+            }
+            seen = stream.next() => seen?,
+        };
+        let record = match seen {
+            Seen::Event(record) => *record,
+            Seen::Lost(reason) => {
+                display.lost(&reason);
+                continue;
+            }
+        };
+        if let Some(accepted) = accepted_job(&record.event) {
+            job = Some(accepted);
+            if interrupted {
+                client.try_cancel(accepted).await;
+            }
+        }
+        display.show(&record)?;
+        pictures.see(&record.event)?;
+        match record.event {
+            JobEvent::Done(_) => return Ok(Ended::Position),
+            JobEvent::BookDone(done) => return Ok(Ended::Book(done)),
+            JobEvent::Error(failure) => {
+                return Err(Failure::Failed(anyhow::anyhow!("{}: {}", failure.code, failure.message)));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn goes_on(job: Option<JobId>) -> Failure {
+    let which = job.map_or_else(|| "the job".to_owned(), |job| format!("job {job}"));
+    Failure::interrupted(&format!("{which} goes on"))
+}
+
+/// Waits until the job is accepted, and so kept, and says what it is called.
+pub(crate) async fn hand_in(
+    mut stream: Stream,
+    mut interrupts: Interrupts,
+    urls: &[String],
+    json: bool,
+) -> Result<(), Failure> {
+    loop {
+        let seen = tokio::select! {
+            () = interrupts.wait() => {
+                return Err(Failure::interrupted(&"the job may have been accepted: corridor jobs lists it"));
+            }
+            seen = stream.next() => seen?,
+        };
+        match seen {
+            Seen::Lost(reason) => Display::Json.lost(&reason),
+            Seen::Event(record) => {
+                let Some(job) = accepted_job(&record.event) else { continue };
+                if json {
+                    return out::line(&json_line(&record)?);
+                }
+                out::line(&format!("job {job}: accepted"))?;
+                return out::line(&format!("corridor watch {job} --coordinator {}", urls.join(",")));
+            }
+        }
+    }
+}
+
+/// Where a job is shown.
+enum Display {
+    /// For programs: the events as they come.
+    Json,
+    /// A person, who watches a position.
+    Position(Box<Screen>),
+    /// A person, who watches a book.
+    Book(Box<BookScreen>),
+}
+
+impl Display {
+    fn show(&mut self, record: &EventRecord) -> Result<(), Failure> {
+        if let (Self::Position(_), JobEvent::BookAccepted(accepted)) = (&*self, &record.event) {
+            *self = Self::Book(Box::new(BookScreen::new(accepted)));
+        }
+        match self {
+            Self::Json => {
+                if let JobEvent::PositionFailed(failure) = &record.event {
+                    out::complain(&format!("{}: {}", failure.position, failure.message));
+                }
+                out::line(&json_line(record)?)
+            }
+            Self::Position(screen) => screen.show(&record.event),
+            Self::Book(screen) => screen.show(&record.event),
+        }
+    }
+
+    fn redraw(&mut self) {
+        match self {
+            Self::Json => {}
+            Self::Position(screen) => screen.redraw(),
+            Self::Book(screen) => screen.redraw(),
+        }
+    }
+
+    fn leave(&mut self) -> Result<(), Failure> {
+        match self {
+            Self::Json => Ok(()),
+            Self::Position(screen) => screen.leave(),
+            Self::Book(screen) => screen.leave(),
+        }
+    }
+
+    /// Says that the line broke: no failure, as long as it can be taken up again.
+    fn lost(&mut self, reason: &str) {
+        let text = format!("{reason}; trying again");
+        match self {
+            Self::Json => out::complain(&text),
+            Self::Position(screen) => screen.note(&format!("corridor: {text}")),
+            Self::Book(screen) => screen.note(&format!("corridor: {text}")),
+        }
+    }
+}

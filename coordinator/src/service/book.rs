@@ -1,0 +1,270 @@
+//! `corridor.v1.Book`. What is asked about a book is read from the store, beside the driver; what changes one goes through it.
+
+mod import;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use corridor_proto::convert::{
+    book_analyze_from_wire, book_name, expand_from_wire, position_from_spec, record_to_wire,
+};
+use corridor_proto::v1;
+use corridor_shared::book::{Book, canonical};
+use corridor_shared::exchange::folded;
+use corridor_shared::job::{BookJobSpec, ENGINE_EPOCH, Line};
+use futures_util::Stream;
+use futures_util::stream::{self, StreamExt};
+use tonic::{Request, Response, Status, Streaming};
+
+use self::import::Import;
+use super::analysis::{Events, encode, traceparent};
+use super::{malformed, unanswered, unread, wrong_answer};
+use crate::cluster::{Answer, Entered, Question};
+use crate::driver::Handle;
+use crate::limits::{ENTERED_AT_ONCE, EXPORTED_AT_ONCE};
+use crate::store::{BookReader, Checked};
+
+/// Opening books.
+#[derive(Clone)]
+pub struct BookService {
+    cluster: Handle,
+    books: Option<Arc<dyn BookReader>>,
+}
+
+impl std::fmt::Debug for BookService {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BookService").finish_non_exhaustive()
+    }
+}
+
+type Exported = Pin<Box<dyn Stream<Item = Result<v1::ExportResponse, Status>> + Send>>;
+
+impl BookService {
+    /// A service in front of a driver, with a look into its store if it has one.
+    #[must_use]
+    pub fn new(cluster: Handle, books: Option<Arc<dyn BookReader>>) -> Self {
+        Self { cluster, books }
+    }
+
+    fn reader(&self) -> Result<&Arc<dyn BookReader>, Status> {
+        let text = "this coordinator keeps no books: start it with --store";
+        self.books.as_ref().ok_or_else(|| Status::failed_precondition(text))
+    }
+
+    async fn ask(&self, question: Question) -> Result<Answer, Status> {
+        self.cluster.ask(question).await.map_err(|error| unanswered(&error))
+    }
+
+    /// Brings a book into memory, if it is not there. With `new` it may be one that nobody has heard of.
+    async fn open(&self, name: &Arc<str>, new: bool) -> Result<(), Status> {
+        if self.ask(Question::IsOpen(Arc::clone(name))).await? == Answer::IsOpen(true) {
+            return Ok(());
+        }
+        let kept = self.reader()?.load(name).await.map_err(|error| unread(&error))?;
+        let book = match kept {
+            Some(book) => book,
+            None if new => Book::new(),
+            None => return Err(no_book(name)),
+        };
+        // Whoever was quicker has opened the same one.
+        self.ask(Question::Open { name: Arc::clone(name), book: Box::new(book) }).await.map(drop)
+    }
+
+    async fn load(&self, name: &str) -> Result<Book, Status> {
+        let kept = self.reader()?.load(name).await.map_err(|error| unread(&error))?;
+        kept.ok_or_else(|| no_book(name))
+    }
+
+    /// Adds what was gathered, a little at a time, so that workers are heard in between.
+    async fn enter(&self, import: Import, name: &Arc<str>) -> Result<Entered, Status> {
+        self.open(name, true).await?;
+        let mut all = Entered::default();
+        let mut parts: Vec<Question> = Vec::new();
+        for positions in import.positions.chunks(ENTERED_AT_ONCE) {
+            let (book, positions) = (Arc::clone(name), positions.to_vec());
+            parts.push(Question::Enter { book, positions, found: Vec::new() });
+        }
+        for found in import.found.chunks(ENTERED_AT_ONCE) {
+            let (book, found) = (Arc::clone(name), found.to_vec());
+            parts.push(Question::Enter { book, positions: Vec::new(), found });
+        }
+        if parts.is_empty() {
+            let (book, positions) = (Arc::clone(name), Vec::new());
+            parts.push(Question::Enter { book, positions, found: Vec::new() });
+        }
+        for part in parts {
+            let Answer::Entered(entered) = self.ask(part).await? else { return Err(wrong_answer()) };
+            all.new_positions += entered.new_positions;
+            all.new_values += entered.new_values;
+            all.positions = entered.positions;
+        }
+        Ok(all)
+    }
+
+    /// Hands a book's job in and streams its events.
+    async fn stream<T: Send + 'static>(
+        &self,
+        spec: BookJobSpec,
+        wrap: fn(v1::Event) -> T,
+    ) -> Result<Response<Events<T>>, Status> {
+        self.open(&spec.book, false).await?;
+        let events = self.cluster.work_on_book(spec).await.map_err(|error| unanswered(&error))?;
+        Ok(Response::new(encode(events, wrap)))
+    }
+}
+
+fn no_book(name: &str) -> Status {
+    Status::not_found(format!("book: there is no book '{name}'"))
+}
+
+/// The position's text of an event that is about one.
+fn position_of(event: &v1::Event) -> String {
+    match &event.kind {
+        Some(v1::event::Kind::Position(event)) => {
+            event.node.as_ref().map_or_else(String::new, |node| node.position.clone())
+        }
+        Some(v1::event::Kind::PositionFailed(event)) => event.position.clone(),
+        _ => String::new(),
+    }
+}
+
+#[tonic::async_trait]
+impl v1::book_server::Book for BookService {
+    type AnalyzeStream = Events<v1::BookAnalyzeResponse>;
+    type ExpandStream = Events<v1::ExpandResponse>;
+    type ExportStream = Exported;
+
+    async fn import(
+        &self,
+        request: Request<Streaming<v1::ImportRequest>>,
+    ) -> Result<Response<v1::ImportResponse>, Status> {
+        self.reader()?;
+        let mut parts = request.into_inner();
+        let mut import = Import::default();
+        while let Some(part) = parts.message().await? {
+            import.take(&part).map_err(|error| malformed(&error))?;
+            tokio::task::yield_now().await;
+        }
+        let Some(head) = import.head().cloned() else {
+            return Err(Status::invalid_argument("book: nothing was sent"));
+        };
+        let (games, fault_count) = (import.games, import.fault_count);
+        let faults = std::mem::take(&mut import.faults);
+        let entered = if fault_count == 0 || head.keep_going {
+            self.enter(import, &head.book).await?
+        } else {
+            Entered::default()
+        };
+        Ok(Response::new(v1::ImportResponse {
+            games,
+            new_positions: entered.new_positions,
+            positions: entered.positions,
+            new_values: entered.new_values,
+            faults,
+            fault_count,
+        }))
+    }
+
+    async fn analyze(
+        &self,
+        request: Request<v1::BookAnalyzeRequest>,
+    ) -> Result<Response<Self::AnalyzeStream>, Status> {
+        let traceparent = traceparent(&request);
+        let spec =
+            book_analyze_from_wire(request.get_ref(), traceparent).map_err(|error| malformed(&error))?;
+        self.stream(spec, |event| v1::BookAnalyzeResponse {
+            position: position_of(&event),
+            event: Some(event),
+        })
+        .await
+    }
+
+    async fn expand(
+        &self,
+        request: Request<v1::ExpandRequest>,
+    ) -> Result<Response<Self::ExpandStream>, Status> {
+        let traceparent = traceparent(&request);
+        let spec = expand_from_wire(request.get_ref(), traceparent).map_err(|error| malformed(&error))?;
+        self.stream(spec, |event| v1::ExpandResponse { position: position_of(&event), event: Some(event) })
+            .await
+    }
+
+    async fn node(&self, request: Request<v1::NodeRequest>) -> Result<Response<v1::NodeResponse>, Status> {
+        let request = request.get_ref();
+        let name = book_name(&request.book, "book").map_err(|error| malformed(&error))?;
+        let position =
+            position_from_spec(request.position.as_ref(), "position").map_err(|error| malformed(&error))?;
+        let found = self.reader()?.position(&name, &position).await.map_err(|error| unread(&error))?;
+        let Some(record) = found else {
+            return Err(Status::not_found(format!("position: it is not in book '{name}'")));
+        };
+        let node = v1::BookNode { unreachable: false, ..record_to_wire(&record, ENGINE_EPOCH) };
+        Ok(Response::new(v1::NodeResponse { node: Some(node) }))
+    }
+
+    async fn export(
+        &self,
+        request: Request<v1::ExportRequest>,
+    ) -> Result<Response<Self::ExportStream>, Status> {
+        let request = request.into_inner();
+        let name = book_name(&request.book, "book").map_err(|error| malformed(&error))?;
+        let after =
+            match request.after_key.as_str() {
+                "" => None,
+                key => Some(u64::from_str_radix(key, 16).map_err(|_| {
+                    Status::invalid_argument("after_key: sixteen hexadecimal digits are wanted")
+                })?),
+            };
+        let book = self.load(&name).await?;
+        let records = book.records().filter(|record| after.is_none_or(|after| record.key() > after));
+        let nodes: Vec<v1::BookNode> = records.map(|record| record_to_wire(&record, ENGINE_EPOCH)).collect();
+        let mut nodes = nodes.into_iter().peekable();
+        let parts = std::iter::from_fn(move || {
+            nodes.peek()?;
+            let nodes = nodes.by_ref().take(EXPORTED_AT_ONCE).collect();
+            Some(Ok(v1::ExportResponse { nodes }))
+        });
+        Ok(Response::new(Box::pin(stream::iter(parts).then(|part| async {
+            tokio::task::yield_now().await;
+            part
+        }))))
+    }
+
+    async fn check(&self, request: Request<v1::CheckRequest>) -> Result<Response<v1::CheckResponse>, Status> {
+        let v1::CheckRequest { book, fix } = request.into_inner();
+        let name = book_name(&book, "book").map_err(|error| malformed(&error))?;
+        let checked = self.reader()?.check(&name).await.map_err(|error| unread(&error))?;
+        let Checked { positions, faults, fault_count, mended } = checked.ok_or_else(|| no_book(&name))?;
+        let fixed = fix && fault_count > 0;
+        if fixed {
+            self.ask(Question::Replace { name, book: Box::new(mended) }).await?;
+        }
+        Ok(Response::new(v1::CheckResponse { positions, faults, fault_count, fixed }))
+    }
+
+    async fn list(
+        &self,
+        _request: Request<v1::ListBooksRequest>,
+    ) -> Result<Response<v1::ListBooksResponse>, Status> {
+        let listed = self.reader()?.list().await.map_err(|error| unread(&error))?;
+        let book = |it: crate::store::Listed| v1::BookListed {
+            book: it.name,
+            positions: it.positions,
+            analysed: it.analysed,
+            stale: it.stale,
+        };
+        Ok(Response::new(v1::ListBooksResponse { books: listed.into_iter().map(book).collect() }))
+    }
+}
+
+/// A root move as it stands in a book, in the orientation of the position that was asked for.
+pub(super) fn turned(position: &corridor_shared::Position, line: Line) -> Line {
+    if canonical(position) == *position {
+        return line;
+    }
+    Line {
+        mv: folded(position, Some(line.mv)).unwrap_or(line.mv),
+        pv: line.pv.into_iter().map(corridor_shared::Move::mirrored).collect(),
+        ..line
+    }
+}

@@ -1,0 +1,373 @@
+//! Books as they stand in a database, for whoever only looks. A reader holds nothing: it reads beside the one who writes, what
+//! is durable, and opens a line for each question.
+
+use std::collections::BTreeSet;
+
+use corridor_proto::convert::lines_from_bytes;
+use corridor_shared::board::{Move, Position};
+use corridor_shared::book::{Book, Record, Searched, Value as BookValue, canonical};
+use corridor_shared::job::{ENGINE_EPOCH, Line};
+use corridor_shared::score::WhiteScore;
+use futures_util::future::BoxFuture;
+
+use super::StoreError;
+use super::books::{key_text, load_book, position_columns, position_from, searched_from, value_from};
+use super::connection::{Connection, Row, fault};
+use super::jobs::select;
+use super::place::Place;
+use super::postgres::PostgresReader;
+use super::rows::{move_from, narrow, score_from};
+use super::sqlite::SqliteReader;
+
+/// Looks into the books of a store.
+pub trait BookReader: Send + Sync {
+    /// A whole book; `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// It cannot be read, or does not make sense.
+    fn load<'a>(&'a self, book: &'a str) -> BoxFuture<'a, Result<Option<Book>, StoreError>>;
+
+    /// One position of a book without its line; `None` if it is not there.
+    ///
+    /// # Errors
+    /// As [`BookReader::load`].
+    fn position<'a>(
+        &'a self,
+        book: &'a str,
+        position: &'a Position,
+    ) -> BoxFuture<'a, Result<Option<Record>, StoreError>>;
+
+    /// What searches have found about a position, in all books, in canonical orientation.
+    ///
+    /// # Errors
+    /// As [`BookReader::load`].
+    fn found<'a>(&'a self, position: &'a Position) -> BoxFuture<'a, Result<Vec<Found>, StoreError>>;
+
+    /// All books, in the order of their names.
+    ///
+    /// # Errors
+    /// As [`BookReader::load`].
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Listed>, StoreError>>;
+
+    /// Looks at everything that stands in a book's tables; `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn check<'a>(&'a self, book: &'a str) -> BoxFuture<'a, Result<Option<Checked>, StoreError>>;
+}
+
+/// What a search has found about a position, and every searched root move, best first.
+pub type Found = (Searched, Vec<Line>);
+
+/// A book in short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Its positions.
+    pub positions: u64,
+    /// Those that were analysed.
+    pub analysed: u64,
+    /// Those whose value is another engine's.
+    pub stale: u64,
+}
+
+/// What a check has found.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// Positions looked at.
+    pub positions: u64,
+    /// What is wrong, the first ones, a sentence each.
+    pub faults: Vec<String>,
+    /// How many things are wrong.
+    pub fault_count: u64,
+    /// What the book should be.
+    pub mended: Book,
+}
+
+/// A reader of a database.
+#[derive(Debug)]
+pub struct DatabaseReader(Source);
+
+#[derive(Debug)]
+enum Source {
+    File(SqliteReader),
+    Server(PostgresReader),
+}
+
+impl DatabaseReader {
+    /// A reader of a store that is there, whoever holds it.
+    #[must_use]
+    pub fn new(place: &Place) -> Self {
+        Self(match place {
+            Place::File(path) => Source::File(SqliteReader::new(path)),
+            Place::Postgres(url) => Source::Server(PostgresReader::new(url.clone())),
+        })
+    }
+
+    async fn connect(&self) -> Result<Connection, StoreError> {
+        match &self.0 {
+            Source::File(file) => file.connect().await,
+            Source::Server(server) => server.connect().await,
+        }
+    }
+}
+
+/// Asks on a line of its own.
+macro_rules! asked {
+    ($reader:expr, $line:ident => $question:expr) => {
+        Box::pin(async move {
+            let mut $line = $reader.connect().await?;
+            let answer = $question;
+            // What is known is known.
+            let _ = $line.close().await.map_err(|error| fault(&error));
+            answer
+        })
+    };
+}
+
+impl BookReader for DatabaseReader {
+    fn load<'a>(&'a self, book: &'a str) -> BoxFuture<'a, Result<Option<Book>, StoreError>> {
+        asked!(self, line => load_book(&mut line, book).await)
+    }
+
+    fn position<'a>(
+        &'a self,
+        book: &'a str,
+        position: &'a Position,
+    ) -> BoxFuture<'a, Result<Option<Record>, StoreError>> {
+        asked!(self, line => load_position(&mut line, book, position).await)
+    }
+
+    fn found<'a>(&'a self, position: &'a Position) -> BoxFuture<'a, Result<Vec<Found>, StoreError>> {
+        asked!(self, line => load_found(&mut line, position).await)
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Listed>, StoreError>> {
+        asked!(self, line => load_list(&mut line).await)
+    }
+
+    fn check<'a>(&'a self, book: &'a str) -> BoxFuture<'a, Result<Option<Checked>, StoreError>> {
+        asked!(self, line => check(&mut line, book).await)
+    }
+}
+
+async fn load_position(
+    line: &mut Connection,
+    book: &str,
+    position: &Position,
+) -> Result<Option<Record>, StoreError> {
+    let key = key_text(position.canonical_key());
+    let sql = concat!("SELECT ", position_columns!(), " FROM book_position WHERE book = $1 AND key = $2");
+    let rows = select(line, sql, vec![book.into(), key.as_str().into()]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let there = position_from(&row.text("position")?)?;
+    if there != canonical(position) {
+        return Ok(None);
+    }
+    let sql = "SELECT e.move AS made, p.value_source, p.value_kind, p.value_white FROM book_edge e \
+               JOIN book_position p ON p.book = e.book AND p.key = e.child WHERE e.book = $1 AND e.parent = $2 \
+               ORDER BY e.move";
+    let child = |row: &Row| -> Result<(Move, Option<WhiteScore>), StoreError> {
+        let is_known = !row.text("value_source")?.is_empty();
+        let score = || score_from(&row.text("value_kind")?, row.number("value_white")?);
+        Ok((move_from(&row.text("made")?)?, if is_known { Some(score()?) } else { None }))
+    };
+    let children = select(line, sql, vec![book.into(), key.into()]).await?;
+    let mut children = children.iter().map(child).collect::<Result<Vec<_>, _>>()?;
+    // However the database sorts.
+    children.sort_by_cached_key(|(mv, _)| mv.to_string());
+    Ok(Some(Record {
+        position: there,
+        moves: None,
+        searched: searched_from(row)?,
+        value: value_from(row)?,
+        children,
+    }))
+}
+
+async fn load_found(line: &mut Connection, position: &Position) -> Result<Vec<Found>, StoreError> {
+    let key = key_text(position.canonical_key());
+    let sql =
+        concat!("SELECT ", position_columns!(), ", lines FROM book_position WHERE key = $1 AND depth > 0");
+    let wanted = canonical(position).to_string();
+    let mut found = Vec::new();
+    for row in select(line, sql, vec![key.into()]).await? {
+        if row.text("position")? != wanted {
+            continue;
+        }
+        let lines = lines_from_bytes(&row.bytes("lines")?);
+        let lines = lines.map_err(|error| super::rows::unreadable(error.to_string()))?;
+        found.extend(searched_from(&row)?.map(|searched| (searched, lines)));
+    }
+    Ok(found)
+}
+
+async fn load_list(line: &mut Connection) -> Result<Vec<Listed>, StoreError> {
+    let sql = "SELECT b.name AS name, count(p.key) AS positions, \
+               count(CASE WHEN p.depth > 0 THEN 1 END) AS analysed, \
+               count(CASE WHEN p.depth > 0 AND p.engine <> $1 THEN 1 END) AS stale \
+               FROM book b LEFT JOIN book_position p ON p.book = b.name GROUP BY b.name";
+    let listed = |row: &Row| -> Result<Listed, StoreError> {
+        Ok(Listed {
+            name: row.text("name")?,
+            positions: narrow(row.number("positions")?, "positions")?,
+            analysed: narrow(row.number("analysed")?, "analysed")?,
+            stale: narrow(row.number("stale")?, "stale")?,
+        })
+    };
+    let rows = select(line, sql, vec![ENGINE_EPOCH.into()]).await?;
+    let mut books = rows.iter().map(listed).collect::<Result<Vec<_>, _>>()?;
+    books.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(books)
+}
+
+// ---- checking -----------------------------------------------------------------------------------------------------
+
+impl Checked {
+    fn fault(&mut self, text: String) {
+        self.fault_count += 1;
+        if self.faults.len() < crate::limits::MAX_SHOWN_FAULTS {
+            self.faults.push(text);
+        }
+    }
+}
+
+/// What a row says of a position, as far as it can be read.
+struct Kept {
+    key: String,
+    value: Option<Result<BookValue, StoreError>>,
+}
+
+async fn check(line: &mut Connection, name: &str) -> Result<Option<Checked>, StoreError> {
+    let there = select(line, "SELECT name FROM book WHERE name = $1", vec![name.into()]).await?;
+    if there.is_empty() {
+        return Ok(None);
+    }
+    let mut checked = Checked::default();
+    let sql =
+        concat!("SELECT ", position_columns!(), " FROM book_position WHERE book = $1 ORDER BY number, key");
+    let rows = select(line, sql, vec![name.into()]).await?;
+    let mut kept: Vec<Kept> = Vec::new();
+    for row in &rows {
+        checked.positions += 1;
+        let key = row.text("key")?;
+        match check_position(row, &key) {
+            Ok(position) => {
+                if let Err(error) = checked.mended.insert(&position) {
+                    checked.fault(format!("{key}: {error}"));
+                    continue;
+                }
+                check_search(&mut checked, row, &key, &position);
+                kept.push(Kept { key, value: value_from(row).transpose() });
+            }
+            Err(fault) => checked.fault(format!("{key}: {fault}")),
+        }
+    }
+    drop(rows);
+    checked.mended.settle();
+    check_edges(line, name, &mut checked).await?;
+    check_values(&mut checked, &kept);
+    Ok(Some(checked))
+}
+
+/// The position that stands in a row, if it belongs there.
+fn check_position(row: &Row, key: &str) -> Result<Position, String> {
+    let position: Position =
+        row.text("position").and_then(|text| position_from(&text)).map_err(|error| plain(&error))?;
+    if canonical(&position) != position {
+        return Err(format!("position '{position}' is not in canonical orientation"));
+    }
+    let right = key_text(position.canonical_key());
+    if right == key {
+        Ok(position)
+    } else {
+        Err(format!("key is not that of '{position}', which is {right}"))
+    }
+}
+
+fn plain(error: &StoreError) -> String {
+    let text = error.to_string();
+    text.strip_prefix("store: ").unwrap_or(&text).to_owned()
+}
+
+/// Takes over what a search found, if it makes sense.
+fn check_search(checked: &mut Checked, row: &Row, key: &str, position: &Position) {
+    let searched = match searched_from(row) {
+        Ok(None) => return,
+        Ok(Some(_)) if position.winner().is_some() => {
+            return checked.fault(format!("{key}: the game is over, but a search has a score for it"));
+        }
+        Ok(Some(searched)) => searched,
+        Err(error) => return checked.fault(format!("{key}: {}", plain(&error))),
+    };
+    let record = Record {
+        position: *position,
+        moves: None,
+        searched: Some(searched.clone()),
+        value: None,
+        children: Vec::new(),
+    };
+    match corridor_proto::convert::check_record(&record, None) {
+        Ok(()) => {
+            if let Some(id) = checked.mended.find(position) {
+                checked.mended.learn(id, searched, ENGINE_EPOCH);
+            }
+        }
+        Err(error) => checked.fault(format!("{key}: {error}")),
+    }
+}
+
+async fn check_edges(line: &mut Connection, name: &str, checked: &mut Checked) -> Result<(), StoreError> {
+    let sql = "SELECT parent, move, child FROM book_edge WHERE book = $1";
+    let mut right = BTreeSet::new();
+    for id in checked.mended.ids() {
+        let node = checked.mended.node(id);
+        let child = |edge: &corridor_shared::book::Edge| key_text(checked.mended.node(edge.child).key());
+        right.extend(
+            node.children().iter().map(|edge| (key_text(node.key()), edge.mv.to_string(), child(edge))),
+        );
+    }
+    for row in select(line, sql, vec![name.into()]).await? {
+        let edge = (row.text("parent")?, row.text("move")?, row.text("child")?);
+        if right.remove(&edge) {
+            continue;
+        }
+        let (parent, mv, child) = edge;
+        let is_there =
+            |key: &str| u64::from_str_radix(key, 16).is_ok_and(|key| checked.mended.with_key(key).is_some());
+        let why = if is_there(&parent) && is_there(&child) {
+            "does not lead there"
+        } else {
+            "dangles: one end is not in the book"
+        };
+        checked.fault(format!("{parent}: edge {mv} to {child} {why}"));
+    }
+    for (parent, mv, child) in right {
+        checked.fault(format!("{parent}: edge {mv} to {child} is missing"));
+    }
+    Ok(())
+}
+
+fn check_values(checked: &mut Checked, kept: &[Kept]) {
+    for Kept { key, value } in kept {
+        let id = u64::from_str_radix(key, 16).ok().and_then(|key| checked.mended.with_key(key));
+        let Some(id) = id else { continue };
+        let right = checked.mended.node(id).value();
+        match value {
+            Some(Err(error)) => checked.fault(format!("{key}: {}", plain(error))),
+            Some(Ok(value)) if Some(*value) == right => {}
+            None if right.is_none() => {}
+            Some(Ok(_)) | None => {
+                let shown = |value: Option<BookValue>| {
+                    value.map_or_else(
+                        || "nothing".to_owned(),
+                        |it| format!("{} from depth {}", it.score_white, it.depth),
+                    )
+                };
+                let is = value.as_ref().and_then(|value| value.as_ref().ok()).copied();
+                checked.fault(format!("{key}: the book says {}, not {}", shown(is), shown(right)));
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! A position of a book as others see it: with its line, its value and where that came from.
+
+use std::collections::BTreeMap;
+
+use super::{Book, Edge, Node, NodeId, Searched, Source, Value};
+use crate::board::{Move, Position};
+use crate::score::WhiteScore;
+
+/// A position of a book, complete in itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// The position, in canonical orientation.
+    pub position: Position,
+    /// The shortest and then smallest line from the start through the book to it; `None` if there is none.
+    pub moves: Option<Vec<Move>>,
+    /// What a search found about it.
+    pub searched: Option<Searched>,
+    /// What the book says of it.
+    pub value: Option<Value>,
+    /// The moves that stay in the book, sorted by name, with what the book says of the positions after them.
+    pub children: Vec<(Move, Option<WhiteScore>)>,
+}
+
+impl Record {
+    /// The position's key.
+    #[must_use]
+    pub const fn key(&self) -> u64 {
+        self.position.canonical_key()
+    }
+
+    /// The value of the book's moves and the search together; `None` if no move of the book has a value.
+    #[must_use]
+    pub fn backed_up(&self) -> Option<Value> {
+        let is_backed = self.children.iter().any(|(_, score)| score.is_some());
+        self.value.filter(|value| is_backed && value.source != Source::Rules)
+    }
+}
+
+impl Book {
+    /// One position.
+    #[must_use]
+    pub fn record(&self, id: NodeId) -> Record {
+        self.record_with(id, self.line_to(id))
+    }
+
+    /// All positions, in the order of their keys.
+    pub fn records(&self) -> impl Iterator<Item = Record> + '_ {
+        let mut lines: BTreeMap<NodeId, Vec<Move>> = self.all_lines();
+        self.by_key().map(move |id| self.record_with(id, lines.remove(&id)))
+    }
+
+    fn record_with(&self, id: NodeId, moves: Option<Vec<Move>>) -> Record {
+        let node: &Node = self.node(id);
+        let score = |edge: &Edge| (edge.mv, self.node(edge.child).value.map(|value| value.score_white));
+        let mut children: Vec<_> = node.children.iter().map(score).collect();
+        children.sort_by_cached_key(|(mv, _)| mv.to_string());
+        Record {
+            position: node.position,
+            moves,
+            searched: node.searched.clone(),
+            value: node.value,
+            children,
+        }
+    }
+}

@@ -1,0 +1,228 @@
+use super::*;
+use crate::job::ENGINE_EPOCH;
+use crate::notation::{Notation, parse_moves, replay_all};
+
+const START: &str = "";
+
+fn positions(moves: &str) -> Vec<Position> {
+    let moves = parse_moves(Notation::Man, moves).expect("moves");
+    replay_all(&Position::start(), &moves).expect("legal")
+}
+
+fn position(moves: &str) -> Position {
+    *positions(moves).last().expect("the start at least")
+}
+
+fn book(games: &[&str]) -> Book {
+    let mut book = Book::new();
+    for position in games.iter().flat_map(|game| positions(game)) {
+        book.insert(&position).expect("no collision");
+    }
+    book.settle();
+    book
+}
+
+fn found(depth: u8, cm: i32, best: &str) -> Searched {
+    let best_move = best.parse().ok();
+    Searched {
+        depth,
+        score_white: WhiteScore::Cm(cm),
+        bound: Bound::Exact,
+        best_move,
+        pv: best_move.into_iter().collect(),
+        nodes: 1_000,
+        engine: ENGINE_EPOCH.into(),
+        analysed_at: 1,
+        worker: "w".into(),
+        multipv: 1,
+        prune: RootPrune::Cat,
+        deterministic: true,
+        others: Vec::new(),
+    }
+}
+
+/// Gives the position after some moves what a search found; the best move is that of the moves' orientation.
+fn learn(book: &mut Book, moves: &str, mut found: Searched) -> bool {
+    let at = position(moves);
+    let id = book.find(&at).expect("in the book");
+    found.best_move = crate::exchange::folded(&at, found.best_move);
+    book.learn(id, found, ENGINE_EPOCH)
+}
+
+fn value(book: &Book, moves: &str) -> Option<(i32, u16, Source)> {
+    let value = book.node(book.find(&position(moves)).expect("in the book")).value()?;
+    match value.score_white {
+        WhiteScore::Cm(cm) => Some((cm, value.depth, value.source)),
+        other => panic!("{other}"),
+    }
+}
+
+fn mv(text: &str) -> Move {
+    text.parse().expect("a move")
+}
+
+#[test]
+fn transpositions_and_mirror_images_are_one_position() {
+    let book = book(&["e2 e8 d3h e7", "d3h e8 e2 e7", "e2 e8 e3h e7"]);
+    // The start, three after one move (e2, d3h = e3h mirrored is not played first), ..
+    let after = |moves| book.find(&position(moves));
+    assert_eq!(after("e2 e8 d3h"), after("d3h e8 e2"));
+    assert_eq!(after("e2 e8 d3h"), after("e2 e8 e3h"), "d3h and e3h are mirror images");
+    assert_eq!(book.len(), 7);
+    let e2_e8 = book.node(after("e2 e8").expect("in the book"));
+    assert_eq!(e2_e8.children().len(), 1, "of two mirror images one stands for both: {:?}", e2_e8.children());
+    assert_eq!(e2_e8.ply(), Some(2));
+}
+
+#[test]
+fn every_legal_move_between_positions_of_the_book_is_an_edge() {
+    // Nobody has played e2 after e8 came first, but the position is there.
+    let book = book(&["e2 e8 e3 e7", "d2h e8 e2 d7h"]);
+    let here = position("e2");
+    assert!(book.find(&here).is_some());
+    for id in book.ids() {
+        let node = book.node(id);
+        for mv in node.position().legal_moves().iter().copied() {
+            let after = book.find(&node.position().after(mv));
+            let smaller = links::chosen(node.position(), mv);
+            let edge = node.children().iter().find(|edge| edge.mv == smaller);
+            assert_eq!(after, edge.map(|edge| edge.child), "{mv} in {}", node.position());
+            assert!(after.is_none_or(|child| book.node(child).parents().contains(&id)));
+        }
+    }
+}
+
+#[test]
+fn deeper_replaces_shallower_and_never_the_other_way() {
+    let mut book = book(&["e2"]);
+    assert!(learn(&mut book, "e2", found(6, 10, "e8")));
+    assert!(!learn(&mut book, "e2", found(6, 11, "e8")), "as good is not better");
+    assert!(!learn(&mut book, "e2", found(5, 12, "e8")));
+    assert!(!learn(&mut book, "e2", Searched { bound: Bound::Lower, ..found(6, 12, "e8") }));
+    assert!(learn(&mut book, "e2", found(7, 13, "e8")));
+    let stale = Searched { engine: "older".into(), ..found(9, 14, "e8") };
+    assert!(learn(&mut book, "e2", stale));
+    assert!(!learn(&mut book, "e2", found(8, 15, "e8")), "of an older engine, but deeper");
+    assert!(learn(&mut book, "e2", found(9, 16, "e8")), "as deep, and of this engine");
+    book.settle();
+    assert_eq!(value(&book, "e2"), Some((16, 9, Source::Search)));
+    let proof = Searched { score_white: WhiteScore::WhiteWinsIn(15), ..found(3, 0, "e8") };
+    assert!(learn(&mut book, "e2", proof), "a proof holds at any depth");
+    assert!(!learn(&mut book, "e2", found(12, 16, "e8")));
+}
+
+#[test]
+fn values_are_backed_up_from_deeper_searches() {
+    let mut book = book(&["e2 e8", "e2 e7h"]);
+    learn(&mut book, "e2", found(8, 50, "e8"));
+    book.settle();
+    assert_eq!(value(&book, START), Some((50, 9, Source::BackedUp(mv("e2")))), "no search of its own");
+    // Black's best move is refuted by a deeper look; nothing else is known to be as good as the search said.
+    learn(&mut book, "e2 e8", found(10, 90, "e3"));
+    book.settle();
+    assert_eq!(value(&book, "e2"), Some((90, 11, Source::BackedUp(mv("e8")))));
+    // Another move, not looked at as deep as the search of the position: not better than what that said.
+    learn(&mut book, "e2 e7h", found(5, 20, "e3"));
+    book.settle();
+    assert_eq!(value(&book, "e2").expect("a value").0, 50);
+    // Looked at deeper it may be.
+    learn(&mut book, "e2 e7h", found(9, 20, "e3"));
+    book.settle();
+    let (cm, depth, source) = value(&book, "e2").expect("a value");
+    let e7h = links::chosen(&position("e2"), mv("e7h"));
+    assert_eq!((cm, depth, source), (20, 10, Source::BackedUp(e7h)));
+    assert_eq!(value(&book, START).expect("a value").0, 20);
+}
+
+#[test]
+fn what_a_search_says_stands_against_what_is_less_deep() {
+    let mut book = book(&["e2 e8"]);
+    learn(&mut book, "e2", found(8, 50, "e8"));
+    learn(&mut book, "e2 e8", found(6, -10, "e3"));
+    book.settle();
+    assert_eq!(value(&book, "e2"), Some((50, 8, Source::Search)));
+    // The best move outside the book is better than the one in it.
+    learn(&mut book, "e2", found(9, 40, "e7h"));
+    learn(&mut book, "e2 e8", found(12, 70, "e3"));
+    book.settle();
+    assert_eq!(value(&book, "e2"), Some((40, 9, Source::Search)));
+}
+
+#[test]
+fn wins_are_counted_in_plies_on_the_way_up() {
+    let mut book = book(&["e2 e8 e3"]);
+    let win = Searched { score_white: WhiteScore::WhiteWinsIn(20), ..found(4, 0, "e7") };
+    learn(&mut book, "e2 e8 e3", win);
+    learn(&mut book, "e2 e8", found(12, 30, "d3h"));
+    book.settle();
+    let score = |moves| {
+        let value = book.node(book.find(&position(moves)).expect("in the book")).value().expect("a value");
+        (value.score_white, value.bound)
+    };
+    // White is to move after e8 and can have the win, however deep the search looked for another one.
+    assert_eq!(score("e2 e8"), (WhiteScore::WhiteWinsIn(21), Bound::Exact));
+    // Black need not play e8: White has at least nothing, as far as this is known.
+    assert_eq!(score("e2"), (WhiteScore::WhiteWinsIn(22), Bound::Upper));
+}
+
+#[test]
+fn a_cycle_ends_and_a_value_does_not_come_back_to_itself() {
+    // Both step forth and back: the start again, with White to move.
+    let mut book = book(&["e2 e8 e1 e9", "e2 e8 d2 e9 e2 e8"]);
+    assert_eq!(book.len(), 6);
+    learn(&mut book, "e2 e8", found(6, 33, "e3"));
+    let changed = book.settle();
+    assert!(!changed.is_empty() && changed.len() <= book.len());
+    let depths: Vec<u16> = book.ids().filter_map(|id| book.node(id).value()).map(|it| it.depth).collect();
+    assert!(depths.iter().all(|&depth| depth <= 12), "{depths:?}");
+    assert!(book.settle().is_empty());
+    assert_eq!(value(&book, START).expect("a value").0, 33);
+}
+
+#[test]
+fn the_line_to_a_position_is_the_shortest_and_then_the_smallest() {
+    let book = book(&["e2 e8 d2 e7", "d1 e8 d2 e7 d3", "e2 e8 d3h", "e2 e8 e3h"]);
+    let line = |moves: &str| {
+        let at = position(moves);
+        let id = book.find(&at).expect("in the book");
+        let line = book.line_to(id).expect("a line");
+        let end = line.iter().fold(Position::start(), |position, &mv| position.play(mv).expect("legal"));
+        assert_eq!(end, *book.node(id).position(), "as it is in the book");
+        assert_eq!(book.all_lines()[&id], line);
+        line.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(line(START), "");
+    assert_eq!(line("e2 e8"), "e2 e8");
+    let walled = line("e2 e8 d3h");
+    assert!(walled == "e2 e8 d3h" || walled == "e2 e8 e3h", "{walled}");
+}
+
+#[test]
+fn a_book_grows_where_a_move_costs_least() {
+    let mut book = book(&["e2 e8", "e2 e7h"]);
+    let other =
+        |text: &str, cm| Alternative { mv: mv(text), score_white: WhiteScore::Cm(cm), bound: Bound::Exact };
+    learn(&mut book, START, Searched { others: vec![other("d3h", -30)], ..found(8, 10, "e2") });
+    learn(&mut book, "e2", Searched { others: vec![other("e8h", 12)], ..found(8, 10, "e8") });
+    learn(&mut book, "e2 e8", found(8, 10, "e3"));
+    learn(&mut book, "e2 e7h", found(8, 40, "e3"));
+    book.settle();
+    let growth = Growth { ply_cost: 1, ..Growth::default() };
+    let leaves = book.frontier(&growth, 10);
+    let shown = |leaf: &Leaf| (book.node(leaf.parent).ply(), leaf.mv.to_string(), leaf.cost);
+    let shown: Vec<_> = leaves.iter().map(shown).collect();
+    let e8h = links::chosen(&position("e2"), mv("e8h")).to_string();
+    // Black gives away 2 with e8h and 30 with e7h, White 40 with d3h; what the other side gives away costs half.
+    assert_eq!(shown.iter().map(|it| it.2).collect::<Vec<_>>(), [3, 4, 33, 41], "{shown:?}");
+    assert_eq!((shown[0].0, shown[1].0, &shown[1].1), (Some(2), Some(1), &e8h));
+    assert_eq!(book.frontier(&Growth { max_cost: Some(10), ..growth }, 10).len(), 2);
+    // For White alone d3h is dear.
+    let own = Growth { side: Side::Of(Color::White), ..growth };
+    assert_eq!(book.frontier(&own, 10).iter().map(|leaf| leaf.cost).collect::<Vec<_>>(), [3, 4, 33, 81]);
+    // What is in flight is not chosen again.
+    let first = leaves[0];
+    let next = book.node(first.parent).position().after(first.mv);
+    book.insert(&next).expect("no collision");
+    book.settle();
+    assert_eq!(book.frontier(&growth, 10).len(), 3);
+}
