@@ -67,7 +67,9 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
             Err(failure) => report(&failure),
         },
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            report(&Failure::bad_input(&"a subcommand is wanted: see 'corridor --help'"))
+            let rendered = error.render().to_string();
+            let command = command_in(&rendered).unwrap_or("corridor");
+            report(&Failure::bad_input(&format!("a subcommand is wanted: see '{command} --help'")))
         }
         ErrorKind::InvalidUtf8 => report(&Failure::bad_input(&format!("{} is not valid UTF-8", not_utf_8()))),
         _ => {
@@ -81,6 +83,12 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
             }
         }
     }
+}
+
+/// The command whose help it is: what stands before its options and subcommands in the line about its usage.
+fn command_in(help: &str) -> Option<&str> {
+    let usage = help.lines().find_map(|line| line.trim().strip_prefix("Usage: "))?;
+    Some(usage.split(['[', '<']).next()?.trim())
 }
 
 /// The variable that brought in what an error complains of.

@@ -144,11 +144,7 @@ fn numbers_are_refused_in_words_and_by_flag() {
 }
 
 #[test]
-fn what_a_later_version_does_is_refused_by_name_and_not_offered() {
-    let all = ["analyze", "--moves", "", "--coordinator", "http://127.0.0.1:1", "--fresh"];
-    refused(&all, "--fresh is not supported by this version");
-    let help = common::run(&["analyze", "--help"]).stdout;
-    assert!(!help.contains("--fresh"), "{help}");
+fn what_speaks_a_language_of_its_own_has_no_json() {
     refused(&["uci", "--json"], "uci has no --json: it speaks UCI");
     assert!(!common::run(&["uci", "--help"]).stdout.contains("--json"));
 }

@@ -279,9 +279,8 @@ fn a_database_that_goes_away_pauses_jobs_until_it_is_back() {
     let mut worker = Server::worker(&url, &["--threads", "1"]);
     worker.line("registered");
     let at = ["--coordinator", &url];
-    let mut client = command();
-    client.args([&["analyze", "--moves", "", "--time", "1h", "--json", "--detach"], &at[..]].concat());
-    let client = client.stdout(Stdio::piped()).spawn().unwrap();
+    let job = common::hand_in(&url, &["analyze", "--moves", "", "--time", "1h"]);
+    let client = common::watch(&url, &job).spawn().unwrap();
     let ready = || run(&["health", &format!("{probes}/readyz")]);
     let jobs = || run(&[&["jobs"], &at[..]].concat()).stdout;
     eventually("it runs", || jobs().contains("running"));

@@ -5,20 +5,25 @@
 use std::time::Duration;
 
 use corridor_proto::convert::{
-    batch_from_wire, batch_to_wire, entry_to_wire, event_from_wire, event_to_wire, heartbeat_from_wire,
-    heartbeat_to_wire, position_from_spec, registration_from_wire, registration_to_wire, report_from_wire,
-    report_to_wire, spec_from_wire, spec_to_wire, terms_from_wire, terms_to_wire, unit_from_wire,
-    unit_to_wire,
+    batch_from_wire, batch_to_wire, book_name, book_spec_from_bytes, book_spec_to_bytes, check_record,
+    entry_to_wire, event_from_wire, event_to_wire, expand_from_wire, heartbeat_from_wire, heartbeat_to_wire,
+    position_from_spec, record_from_wire, record_to_wire, registration_from_wire, registration_to_wire,
+    report_from_wire, report_to_wire, spec_from_wire, spec_to_wire, terms_from_wire, terms_to_wire,
+    unit_from_wire, unit_iteration_from_wire, unit_iteration_to_wire, unit_to_wire,
 };
-use corridor_proto::json::event_line;
+use corridor_proto::json::{event_line, record_line};
 use corridor_proto::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_UNIT_NODES};
 use corridor_proto::v1;
+use corridor_shared::book::{Alternative, Growth, Record, Searched, Side, Source, Value, canonical};
 use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
-    Accepted, Attempt, AuditReport, BoardHeat, DoneReport, EventRecord, Failure, IterationReport, JobEvent,
-    JobId, JobLimits, JobSpec, JobState, Line, MAX_DEPTH, MoveHeat, MoveReport, Registration, RootPrune,
-    ShedNode, StateChange, StoppedBy, Terms, Unit, UnitId, UnitProgress, UnitReport, WhiteWindow, WorkerId,
+    Accepted, Attempt, AuditReport, BoardHeat, BookAccepted, BookDone, BookJobSpec, BookProgress, BookStop,
+    BookTask, DoneReport, EventRecord, Failure, IterationReport, JobEvent, JobId, JobLimits, JobSpec,
+    JobState, Line, MAX_DEPTH, MoveHeat, MoveReport, PositionFailure, PositionReport, Registration,
+    RootPrune, ShedNode, StateChange, StoppedBy, Terms, Unit, UnitId, UnitIteration, UnitProgress,
+    UnitReport, WhiteWindow, WorkerId,
 };
+use corridor_shared::notation::replay;
 use corridor_shared::score::{Bound, MAX_CM, WhiteScore, win_in};
 use corridor_shared::search::PruneMode;
 use corridor_shared::{Color, Move, Position};
@@ -229,6 +234,11 @@ fn malformed_cache_entries_are_refused_by_name() {
 #[test]
 fn the_conversation_with_a_worker_survives_the_wire() {
     assert_eq!(unit_from_wire(unit_to_wire(&unit())), Ok(unit()));
+    let whole = Unit { whole: Some(3), ..unit() };
+    assert_eq!(unit_from_wire(unit_to_wire(&whole)), Ok(whole));
+    let nothing = v1::Unit { whole_multipv: Some(0), ..unit_to_wire(&unit()) };
+    let error = unit_from_wire(nothing).expect_err("no line").to_string();
+    assert_eq!(error, "unit.whole_multipv: must be at least 1");
     let report = UnitReport {
         open: vec![ShedNode {
             current: mv("e3h"),
@@ -238,6 +248,15 @@ fn the_conversation_with_a_worker_survives_the_wire() {
             ],
         }],
         path_dependent: true,
+        lines: vec![Line {
+            mv: mv("e2"),
+            score_white: WhiteScore::Cm(7),
+            bound: Bound::Exact,
+            depth: 3,
+            pv: vec![mv("e2"), mv("e8")],
+            nodes: 5,
+            heat_cm: 120,
+        }],
         unit: UnitId(2),
         attempt: Attempt(3),
         score: Some((WhiteScore::BlackWinsIn(15), Bound::Upper)),
@@ -247,6 +266,9 @@ fn the_conversation_with_a_worker_survives_the_wire() {
         search_time: Duration::from_micros(1_500),
     };
     assert_eq!(report_from_wire(&report_to_wire(&report)), Ok(report.clone()));
+    let (lines, nodes) = (report.lines.clone(), 9);
+    let iteration = UnitIteration { unit: UnitId(2), attempt: Attempt(3), lines, nodes };
+    assert_eq!(unit_iteration_from_wire(&unit_iteration_to_wire(&iteration)), Ok(iteration));
     let stopped = UnitReport { score: None, completed: false, ..report };
     assert_eq!(report_from_wire(&report_to_wire(&stopped)), Ok(stopped));
     let progress = vec![UnitProgress { unit: UnitId(2), attempt: Attempt(3), nodes: 5 }];
@@ -314,4 +336,168 @@ fn what_is_malformed_is_refused_by_name() {
     assert_eq!(heartbeat_from_wire(&v1::Heartbeat { units })[0].nodes, MAX_UNIT_NODES);
     assert_eq!(event_from_wire(v1::Event::default()).expect_err("no kind").field, "event.kind");
     assert_eq!(position_from_spec(None, "position").expect_err("nothing").field, "position");
+}
+
+// ---- books ----------------------------------------------------------------------------------------------------------
+
+fn record() -> Record {
+    let position = canonical(&replay(&Position::start(), &moves("e2 e8")).expect("legal"));
+    Record {
+        position,
+        moves: Some(moves("e2 e8")),
+        searched: Some(Searched {
+            depth: 7,
+            score_white: WhiteScore::Cm(-31),
+            bound: Bound::Exact,
+            best_move: Some(mv("e3")),
+            pv: moves("e3 e7"),
+            nodes: 12_345,
+            engine: "an engine".into(),
+            analysed_at: 1_796_040_000,
+            worker: "anna".into(),
+            multipv: 2,
+            prune: RootPrune::None,
+            deterministic: true,
+            others: vec![Alternative {
+                mv: mv("d3h"),
+                score_white: WhiteScore::BlackWinsIn(9),
+                bound: Bound::Upper,
+            }],
+        }),
+        value: Some(Value {
+            score_white: WhiteScore::Cm(12),
+            bound: Bound::Lower,
+            depth: 11,
+            source: Source::BackedUp(mv("e3")),
+        }),
+        children: vec![(mv("d3h"), None), (mv("e3"), Some(WhiteScore::Cm(12)))],
+    }
+}
+
+fn moves(text: &str) -> Vec<Move> {
+    text.split_whitespace().map(mv).collect()
+}
+
+#[test]
+fn a_position_of_a_book_survives_the_wire_and_is_exported_as_the_contract_says() {
+    let node = record_to_wire(&record(), "another engine");
+    assert!(node.stale, "of another engine");
+    assert_eq!(record_from_wire(&node), Ok(record()));
+    assert_eq!(check_record(&record(), Some(&node.key)), Ok(()));
+    let line = record_line(&record()).expect("JSON");
+    let expected = format!(
+        "{{\"position\":\"/ / e2 e8 / 10 10 / 1\",\"moves\":[\"e2\",\"e8\"],\"key\":\"{}\",\"depth\":7,\
+         \"score_white\":{{\"cm\":-31}},\"bound\":\"exact\",\"best_move\":\"e3\",\"pv\":[\"e3\",\"e7\"],\"nodes\":12345,\
+         \"backed_up_white\":{{\"cm\":12}},\"children\":{{\"d3h\":null,\"e3\":{{\"cm\":12}}}},\
+         \"engine\":\"an engine\",\"analysed_at\":\"2026-11-30T12:00:00Z\"}}",
+        node.key
+    );
+    assert_eq!(line, expected);
+    let bare = Record { searched: None, value: None, moves: None, children: Vec::new(), ..record() };
+    assert_eq!(record_from_wire(&record_to_wire(&bare, "e")), Ok(bare));
+}
+
+#[test]
+fn positions_of_a_book_that_make_no_sense_are_refused_by_field() {
+    let good = || record_to_wire(&record(), "e");
+    let check = |node: &v1::BookNode| {
+        let record = record_from_wire(node)?;
+        check_record(&record, Some(&node.key))
+    };
+    assert_eq!(check(&good()), Ok(()));
+    let cases = [
+        (v1::BookNode { position: "x".to_owned(), ..good() }, "position: "),
+        (v1::BookNode { position: "/ / d2 e8 / 10 10 / 1".to_owned(), ..good() }, "position: is not"),
+        (v1::BookNode { position: "/ / f2 e8 / 10 10 / 1".to_owned(), ..good() }, "key: is not"),
+        (v1::BookNode { key: "0".repeat(16), ..good() }, "key: is not the position's"),
+        (v1::BookNode { moves: vec!["e2".to_owned()], ..good() }, "moves: do not lead"),
+        (v1::BookNode { moves: vec!["e3".to_owned()], ..good() }, "moves[0]: "),
+        (v1::BookNode { best_move: "d3h".to_owned(), ..good() }, "pv: does not begin"),
+        (v1::BookNode { pv: vec!["e3".to_owned(), "e3".to_owned()], ..good() }, "pv[1]: "),
+        (v1::BookNode { depth: 300, ..good() }, "depth: "),
+        (v1::BookNode { bound: 0, ..good() }, "bound: is unspecified"),
+        (v1::BookNode { engine: String::new(), ..good() }, "engine: "),
+    ];
+    for (bad, fault) in cases {
+        let error = check(&bad).expect_err(fault).to_string();
+        assert!(error.starts_with(fault), "{fault}: {error}");
+    }
+}
+
+#[test]
+fn work_on_a_book_survives_the_wire_and_a_store() {
+    let spec = BookJobSpec {
+        book: "main".into(),
+        task: BookTask::Analyze { stale: true, most: Some(7) },
+        limits: JobLimits { depth: Some(9), time: Some(Duration::from_secs(2)), nodes: Some(5) },
+        multipv: 3,
+        prune: RootPrune::Audit,
+        deterministic: true,
+        priority: -4,
+        detach: true,
+        traceparent: None,
+    };
+    let growth = Growth { side: Side::Of(Color::Black), max_cost: Some(80), ..Growth::default() };
+    let task = BookTask::Expand { positions: Some(3), growth, time: Some(Duration::from_secs(9)) };
+    for spec in [spec.clone(), BookJobSpec { task, ..spec }] {
+        let bytes = book_spec_to_bytes(&spec);
+        assert_eq!(book_spec_from_bytes(spec.task.name(), &bytes, None), Ok(spec));
+    }
+    let endless = v1::ExpandRequest {
+        book: "main".to_owned(),
+        prune: v1::PruneMode::Cat.into(),
+        limits: Some(v1::Limits { depth: Some(1), ..v1::Limits::default() }),
+        ..v1::ExpandRequest::default()
+    };
+    let error = expand_from_wire(&endless, None).expect_err("endless").to_string();
+    assert!(error.starts_with("positions: "), "{error}");
+    let error = expand_from_wire(&v1::ExpandRequest { limits: None, positions: 1, ..endless }, None);
+    assert!(error.expect_err("no limit").to_string().starts_with("limits: "));
+    for name in ["", "a b", "a/b", &"x".repeat(65)] {
+        assert!(book_name(name, "book").is_err(), "{name}");
+    }
+}
+
+#[test]
+fn events_of_a_books_job_survive_the_wire() {
+    let progress =
+        BookProgress { done: 3, total: 9, nodes: 77, elapsed: Duration::from_millis(1_234), workers: 2 };
+    let done = BookDone {
+        positions: 9,
+        searched: 8,
+        added: 2,
+        failed: 1,
+        left: 1,
+        nodes: 99,
+        elapsed: Duration::from_secs(3),
+        stopped_by: BookStop::Cost,
+    };
+    let task = BookTask::Analyze { stale: false, most: None };
+    let events = [
+        JobEvent::BookAccepted(BookAccepted {
+            job: JobId(4),
+            book: "main".into(),
+            task,
+            positions: 9,
+            total: 8,
+        }),
+        JobEvent::Position(Box::new(PositionReport { record: record(), progress })),
+        JobEvent::PositionFailed(Box::new(PositionFailure {
+            position: record().position,
+            message: "why".to_owned(),
+        })),
+        JobEvent::BookDone(done),
+    ];
+    let lines = [
+        r#"{"event":"accepted","job":4,"book":"main","task":"analyze","positions":9,"total":8,"seq":1}"#,
+        r#"{"event":"position","position":"/ / e2 e8 / 10 10 / 1","moves":["e2","e8"],"#,
+        r#"{"event":"position_failed","position":"/ / e2 e8 / 10 10 / 1","message":"why","seq":3}"#,
+        r#"{"event":"done","positions":9,"searched":8,"added":2,"failed":1,"left":1,"nodes":99,"elapsed_ms":3000,"stopped_by":"cost","seq":4}"#,
+    ];
+    for ((event, seq), start) in events.into_iter().zip(1..).zip(lines) {
+        let record = EventRecord { seq, event };
+        assert_eq!(event_from_wire(event_to_wire(&record)), Ok(record.clone()));
+        let line = event_line(&record).expect("JSON");
+        assert!(line.starts_with(start), "{line}");
+    }
 }

@@ -225,8 +225,8 @@ impl Node {
 
 /// Two positions with the same key. Keys have 64 bits, so that nobody has ever seen this.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("positions '{0}' and '{1}' have the same key")]
-pub struct KeyCollision(pub Position, pub Position);
+#[error("another position has the key {0:016x}")]
+pub struct KeyCollision(pub u64);
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -299,7 +299,11 @@ impl Book {
         let position = canonical(position);
         if let Some(id) = self.with_key(position.canonical_key()) {
             let there = self.node(id).position;
-            return if there == position { Ok((id, false)) } else { Err(KeyCollision(there, position)) };
+            return if there == position {
+                Ok((id, false))
+            } else {
+                Err(KeyCollision(position.canonical_key()))
+            };
         }
         let (id, _) = self.push(position);
         self.link(id);

@@ -392,19 +392,22 @@ async fn bad_questions_about_health_and_books_and_unknown_methods_are_refused() 
     let channel = channel(&coordinator).await;
     let mut refusals = Refusals::default();
     let mut health = HealthClient::new(channel.clone());
-    for service in ["corridor.v1.Book", "nobody", "\u{0}", &"s".repeat(5 << 20)] {
+    for service in ["corridor.v1.Nothing", "nobody", "\u{0}", &"s".repeat(5 << 20)] {
         let request = HealthCheckRequest { service: service.to_owned() };
         let asked = format!("health of {} bytes", service.len());
         refusals.add(&asked, health.check(request).await, Code::NotFound, "service not registered");
     }
     let mut book = BookClient::new(channel.clone());
-    let later = Code::Unimplemented;
-    refusals.add("import", book.import(tokio_stream::empty()).await, later, "");
-    refusals.add("analyze", book.analyze(v1::BookAnalyzeRequest::default()).await, later, "");
-    refusals.add("expand", book.expand(v1::ExpandRequest::default()).await, later, "");
-    refusals.add("node", book.node(v1::NodeRequest::default()).await, later, "");
-    refusals.add("export", book.export(v1::ExportRequest::default()).await, later, "");
-    refusals.add("check", book.check(v1::CheckRequest::default()).await, later, "");
+    let (storeless, bad) = (Code::FailedPrecondition, Code::InvalidArgument);
+    let why = "this coordinator keeps no books: start it with --store";
+    refusals.add("import", book.import(tokio_stream::empty()).await, storeless, why);
+    refusals.add("list", book.list(v1::ListBooksRequest {}).await, storeless, why);
+    let name = "book: a book's name has 1 to 64 letters";
+    refusals.add("analyze", book.analyze(v1::BookAnalyzeRequest::default()).await, bad, name);
+    refusals.add("expand", book.expand(v1::ExpandRequest::default()).await, bad, "positions: ");
+    refusals.add("node", book.node(v1::NodeRequest::default()).await, bad, name);
+    refusals.add("export", book.export(v1::ExportRequest::default()).await, bad, name);
+    refusals.add("check", book.check(v1::CheckRequest::default()).await, bad, name);
     refusals.check();
     assert_eq!(condition(&coordinator).await, before);
     coordinator.stop().await;
@@ -573,6 +576,7 @@ fn lie(draw: &mut Draw, unit: &v1::Unit) -> v1::UnitResult {
         search_us: nodes(draw),
         open,
         path_dependent: draw.below(2) == 0,
+        lines: Vec::new(),
     }
 }
 

@@ -104,6 +104,10 @@ pub(super) fn run(
     json: bool,
 ) -> Result<(), Failure> {
     let spec = search.spec(book, task)?;
+    if book.site.is_remote() && search.crew.is_wanted() {
+        let text = "--workers, --threads and --hash are for workers of this process, not for a --coordinator";
+        return Err(Failure::bad_input(&text));
+    }
     let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
     let crew = if book.site.is_remote() { None } else { Some(search.crew.crew()?) };

@@ -34,6 +34,8 @@ pub(super) async fn write(mut exported: Exported, name: &Arc<str>, file: &Path) 
     let kept = [Keep::Rewrite { name: Arc::clone(name), book: Box::new(book) }];
     let written = store.commit(&kept).await;
     store.close().await;
+    // The lock that whoever opens a store leaves beside it is nobody's any more.
+    let _ = std::fs::remove_file(part.with_added_extension("lock"));
     written.map_err(|error| failure(&error))?;
     std::fs::rename(&part, file).map_err(|error| failure(&error))?;
     Ok(count)

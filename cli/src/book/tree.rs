@@ -94,9 +94,9 @@ impl Branch {
                 let by = self.leader().map(|mv| format!(" by {mv}")).unwrap_or_default();
                 let own = match &self.shown.record.searched {
                     None => String::new(),
-                    Some(own) => format!(", own search {}{stale}", own.depth),
+                    Some(own) => format!(", own search of depth {}{stale}", own.depth),
                 };
-                format!("backed up{by}, depth {}{own}", value.depth)
+                format!("backed up{by}{own}")
             }
         }
     }
@@ -307,7 +307,7 @@ mod tests {
             let record = book.record(book.find(&position).unwrap());
             branch(position, None, Some(moves), 0, Shown { record, is_stale }).origin()
         };
-        assert_eq!(origin("", false), "backed up by e2, depth 7");
+        assert_eq!(origin("", false), "backed up by e2");
         assert!(origin("e2 e8", true).starts_with("search, best "), "{}", origin("e2 e8", true));
         assert!(origin("e2 e8", true).ends_with(", stale"));
         assert_eq!(origin("d1h", false), "not analysed");

@@ -45,6 +45,26 @@ impl SearchHandler for UntilGoal<'_> {
     }
 }
 
+/// Searches positions to a depth, one after the other, on one table. `None` when it was stopped before it got there.
+pub(super) fn search_all(
+    positions: &[Position],
+    depth: u8,
+    table: &Arc<TranspositionTable>,
+    stop: &AtomicBool,
+) -> Option<Bare> {
+    let mut searcher = Searcher::new(Arc::clone(table));
+    let mut nodes = 0;
+    for position in positions {
+        table.new_generation();
+        let mut handler = UntilGoal { goal: Goal::Depth(depth), reached: None, stop };
+        nodes += searcher.analyze(position, &Limits::depth(depth), &mut handler).nodes;
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+    }
+    Some(Bare { depth, nodes })
+}
+
 /// Searches a position on a fresh table. `None` when it was stopped before it got there.
 pub(super) fn search(
     position: &Position,

@@ -7,8 +7,9 @@ mod schedule;
 mod virtual_cluster;
 mod virtual_worker;
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -17,6 +18,7 @@ use std::time::Duration;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use corridor_shared::Position;
+use corridor_shared::book::canonical;
 use corridor_shared::job::JobSpec;
 use corridor_shared::search::MAX_DEPTH;
 use corridor_shared::tt::TranspositionTable;
@@ -27,19 +29,25 @@ use crate::signals::Interrupts;
 use crate::{memory, out, units};
 use bare::{Bare, Goal};
 use positions::Named;
-use virtual_cluster::{Outcome, World};
+use virtual_cluster::{Outcome, Work, World};
 
 /// What `simulate` is told.
 #[derive(Args)]
-#[command(override_usage = "corridor simulate --positions <FILE> (--depth <D> | --nodes <N>) [OPTIONS]")]
+#[command(
+    override_usage = "corridor simulate (--positions <FILE> | --book <FILE>) (--depth <D> | --nodes <N>) [OPTIONS]"
+)]
 pub(crate) struct Arguments {
     /// Numbers of workers, separated by commas, each 1 to 256
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "1,2,4,8,16,32", value_parser = units::whole(1..=256usize))]
     workers: Vec<usize>,
 
     /// The positions, one a line: moves, a position text, or a name, a tab and either
-    #[arg(long, value_name = "FILE")]
-    positions: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "book", conflicts_with = "book")]
+    positions: Option<PathBuf>,
+
+    /// Instead: the positions as a book, whose analysis is one job; with --depth
+    #[arg(long, value_name = "FILE", conflicts_with = "nodes")]
+    book: Option<PathBuf>,
 
     /// Plies to which each position is searched, 1 to 100
     #[arg(long, value_name = "D", value_parser = units::whole(1..=MAX_DEPTH), conflicts_with = "nodes", required_unless_present = "nodes")]
@@ -111,12 +119,25 @@ impl Arguments {
         }
     }
 
+    fn tasks(&self) -> Result<Vec<Task>, Failure> {
+        let Some(file) = &self.book else {
+            let file = self.positions.as_deref().unwrap_or(Path::new(""));
+            let task = |named: Named| Task { name: named.name, positions: vec![named.position] };
+            return Ok(positions::read("--positions", file)?.into_iter().map(task).collect());
+        };
+        let mut seen = BTreeSet::new();
+        // Of a position and its mirror image a book has one.
+        let positions = positions::read("--book", file)?.into_iter().map(|named| canonical(&named.position));
+        let positions = positions.filter(|position| seen.insert(position.key())).collect();
+        Ok(vec![Task { name: file.display().to_string(), positions }])
+    }
+
     /// What the parser cannot see.
     fn check(&self) -> Result<(), Failure> {
         if self.trace.is_some() && self.trace == self.svg {
             return Err(Failure::bad_input(&"--svg: the same file as --trace"));
         }
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         if let Some(twice) = self.workers.iter().find(|&&workers| !seen.insert(workers)) {
             return Err(Failure::bad_input(&format!("--workers: {twice} is there twice")));
         }
@@ -131,7 +152,24 @@ impl Arguments {
     }
 }
 
-/// One position with one number of workers.
+/// Something to simulate: a position, or all of a book.
+struct Task {
+    name: String,
+    positions: Vec<Position>,
+}
+
+impl Task {
+    fn work(&self, arguments: &Arguments, bare: Bare) -> Work {
+        match self.positions.first() {
+            Some(position) if arguments.book.is_none() => {
+                Work::Position(JobSpec { detach: true, ..JobSpec::new(*position).to_depth(bare.depth) })
+            }
+            _ => Work::Book(self.positions.clone(), bare.depth),
+        }
+    }
+}
+
+/// One task with one number of workers.
 struct Sample {
     index: usize,
     workers: usize,
@@ -152,14 +190,14 @@ struct Row {
 
 /// Runs all positions with all numbers of workers; after an interrupt, tells of those that are done.
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
-    let positions = positions::read(&arguments.positions)?;
+    let tasks = arguments.tasks()?;
     for (flag, path) in [("--trace", &arguments.trace), ("--svg", &arguments.svg)] {
         path.as_ref().map_or(Ok(()), |path| out::check_writable(flag, path))?;
     }
     arguments.check()?;
     let interrupts = Interrupts::listen()?;
-    let samples = simulate(arguments, &positions, &interrupts)?;
-    let wanted = positions.len() * arguments.workers.len();
+    let samples = simulate(arguments, &tasks, &interrupts)?;
+    let wanted = tasks.len() * arguments.workers.len();
     let rows: Vec<Row> =
         arguments.workers.iter().filter_map(|&workers| row(workers, arguments.rate, &samples)).collect();
     if json {
@@ -167,7 +205,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     } else {
         out::text(&page(&rows))?;
     }
-    draw(arguments, &positions, &samples)?;
+    draw(arguments, &tasks, &samples)?;
     if samples.len() < wanted {
         let text = format!("{} of {wanted} runs are done, and the means are over those", samples.len());
         return Err(Failure::interrupted(&text));
@@ -175,24 +213,21 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Simulates on as many threads as there are processors, a position each. The results do not depend on that.
-fn simulate(
-    arguments: &Arguments,
-    positions: &[Named],
-    interrupts: &Interrupts,
-) -> Result<Vec<Sample>, Failure> {
+/// Simulates on as many threads as there are processors, a task each. The results do not depend on that.
+fn simulate(arguments: &Arguments, tasks: &[Task], interrupts: &Interrupts) -> Result<Vec<Sample>, Failure> {
     let (stop, next) = (AtomicBool::new(false), AtomicUsize::new(0));
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let (sender, results) = channel();
     let mut samples = Vec::new();
     let mut failure = None;
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(positions.len()) {
+        for _ in 0..threads.min(tasks.len()) {
             let (sender, stop, next) = (sender.clone(), &stop, &next);
             scope.spawn(move || {
-                while let Some(named) = positions.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let index = positions.iter().position(|other| std::ptr::eq(other, named)).unwrap_or(0);
-                    if !simulate_one(arguments, index, &named.position, stop, &sender) {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(task) = tasks.get(index) else { return };
+                    if !simulate_one(arguments, index, task, stop, &sender) {
                         return;
                     }
                 }
@@ -202,7 +237,7 @@ fn simulate(
         loop {
             match results.recv_timeout(Duration::from_millis(100)) {
                 Ok(Ok(sample)) => {
-                    progress(&positions[sample.index], &sample, arguments.rate);
+                    progress(&tasks[sample.index].name, &sample, arguments.rate);
                     samples.push(sample);
                 }
                 Ok(Err(error)) => {
@@ -224,20 +259,25 @@ fn simulate(
     }
 }
 
-/// Simulates one position. False when there is no going on.
+/// Simulates one task. False when there is no going on.
 fn simulate_one(
     arguments: &Arguments,
     index: usize,
-    position: &Position,
+    task: &Task,
     stop: &AtomicBool,
     results: &Sender<anyhow::Result<Sample>>,
 ) -> bool {
     let simulated = || -> anyhow::Result<bool> {
         let table = Arc::new(TranspositionTable::new(arguments.table_bytes())?);
-        let Some(bare) = bare::search(position, arguments.goal(), table, stop) else { return Ok(false) };
+        let bare = match (&task.positions[..], arguments.depth.filter(|_| arguments.book.is_some())) {
+            (positions, Some(depth)) => bare::search_all(positions, depth, &table, stop),
+            (positions, None) => {
+                positions.first().and_then(|it| bare::search(it, arguments.goal(), table, stop))
+            }
+        };
+        let Some(bare) = bare else { return Ok(false) };
         for &workers in &arguments.workers {
-            let spec = JobSpec { detach: true, ..JobSpec::new(*position).to_depth(bare.depth) };
-            let outcome = virtual_cluster::run(spec, arguments.world(workers), stop)?;
+            let outcome = virtual_cluster::run(task.work(arguments, bare), arguments.world(workers), stop)?;
             if results.send(Ok(Sample { index, workers, bare, outcome })).is_err() {
                 return Ok(false);
             }
@@ -251,9 +291,8 @@ fn simulate_one(
     })
 }
 
-fn progress(named: &Named, sample: &Sample, rate: u64) {
+fn progress(name: &str, sample: &Sample, rate: u64) {
     if std::io::stderr().is_terminal() {
-        let Named { name, .. } = named;
         let (workers, bare) = (sample.workers, sample.bare);
         let speedup = ratio(bare.nodes, rate) / sample.outcome.time.as_secs_f64();
         out::notice(&format!(
@@ -317,8 +356,8 @@ fn page(rows: &[Row]) -> String {
     format!("{table}\n")
 }
 
-fn draw(arguments: &Arguments, positions: &[Named], samples: &[Sample]) -> Result<(), Failure> {
-    let name = |sample: &Sample| positions[sample.index].name.as_str();
+fn draw(arguments: &Arguments, tasks: &[Task], samples: &[Sample]) -> Result<(), Failure> {
+    let name = |sample: &Sample| tasks[sample.index].name.as_str();
     if let Some(path) = &arguments.trace {
         let lines =
             samples.iter().map(|sample| schedule::trace(name(sample), sample.workers, &sample.outcome));

@@ -23,14 +23,14 @@ pub(super) struct Named {
 ///
 /// # Errors
 /// The file cannot be read or is too large, a line is no position, or there is none.
-pub(super) fn read(path: &Path) -> Result<Vec<Named>, Failure> {
+pub(super) fn read(flag: &str, path: &Path) -> Result<Vec<Named>, Failure> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| Failure::bad_input(&format!("--positions: read {}: {error}", path.display())))?;
+        .map_err(|error| Failure::bad_input(&format!("{flag}: read {}: {error}", path.display())))?;
     text(bytes)
         .and_then(|text| parse(&text))
-        .map_err(|fault| Failure::bad_input(&format!("--positions: {}: {fault}", path.display())))
+        .map_err(|fault| Failure::bad_input(&format!("{flag}: {}: {fault}", path.display())))
 }
 
 fn text(bytes: Vec<u8>) -> Result<String, String> {

@@ -70,7 +70,7 @@ pub(super) fn picture(position: &str, workers: usize, outcome: &Outcome) -> Stri
          {workers} workers, {total:.3} s to depth {}</text>\n<text x=\"{MARGIN}\" y=\"32\" fill=\"#555\">blue needed, light \
          blue guessed, yellow shed, red cancelled</text>\n",
         escaped(position),
-        outcome.done.depth
+        outcome.depth
     );
     svg.push_str(&axis(total, y(workers)));
     for worker in 0..workers {

@@ -13,8 +13,13 @@ use corridor_coordinator::cluster::{
     Cluster, Command, Config, Effect, Event, Question, Ticket, WatcherId, WorkerSays,
 };
 use corridor_coordinator::limits::{EXCHANGE_LINGER, MAX_CACHE_ENTRIES};
+use corridor_shared::Position;
+use corridor_shared::book::Book;
 use corridor_shared::exchange::{Linger, SharedEntry};
-use corridor_shared::job::{DoneReport, ENGINE_EPOCH, JobEvent, JobSpec, Registration, UnitReport, WorkerId};
+use corridor_shared::job::{
+    BookJobSpec, BookTask, ENGINE_EPOCH, JobEvent, JobLimits, JobSpec, Registration, RootPrune, Unit,
+    UnitReport, WorkerId,
+};
 use corridor_shared::tt::{TableError, TranspositionTable};
 use corridor_worker::limits::{MAX_RESULTS, RESULT_LINGER};
 use corridor_worker::may_wait;
@@ -41,7 +46,8 @@ pub(super) struct World {
 /// What a run took.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
-    pub(super) done: DoneReport,
+    /// Depth of the answer, or of each position's.
+    pub(super) depth: u8,
     pub(super) time: Duration,
     /// Positions visited by all workers, whether of use or not.
     pub(super) nodes: u64,
@@ -135,11 +141,13 @@ struct Run {
     /// Until when the coordinator is busy.
     busy: Duration,
     next_tick: Option<Duration>,
-    done: Option<(Duration, Result<DoneReport, String>)>,
+    done: Option<(Duration, Result<u8, String>)>,
     nodes: u64,
     idle: Duration,
     communication: Duration,
     spans: Vec<Span>,
+    /// The greatest depth of a position of a book.
+    depth: u8,
     cache: SharedCache,
 }
 
@@ -172,6 +180,14 @@ impl Messages {
     }
 }
 
+/// What a unit is called: its path, or its position if it is the whole of one.
+fn path(unit: &Unit) -> String {
+    if unit.whole.is_some() {
+        return unit.root.to_string();
+    }
+    unit.path.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
 /// Why there is no outcome.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SimulationError {
@@ -183,11 +199,20 @@ pub(super) enum SimulationError {
     NoAnswer(String),
 }
 
-/// Analyses a position with a virtual cluster.
+/// What a virtual cluster has to do.
+#[derive(Clone, Debug)]
+pub(super) enum Work {
+    /// Analyse a position.
+    Position(JobSpec),
+    /// Analyse all positions of a book, each to this depth.
+    Book(Vec<Position>, u8),
+}
+
+/// Lets a virtual cluster work.
 ///
 /// # Errors
 /// The machine has no memory or no thread for a worker, the job failed, or `stop` was set.
-pub(super) fn run(spec: JobSpec, world: World, stop: &AtomicBool) -> Result<Outcome, SimulationError> {
+pub(super) fn run(work: Work, world: World, stop: &AtomicBool) -> Result<Outcome, SimulationError> {
     let mut stations = Vec::new();
     for _ in 0..world.workers {
         let table = Arc::new(TranspositionTable::new(world.table_bytes)?);
@@ -217,14 +242,16 @@ pub(super) fn run(spec: JobSpec, world: World, stop: &AtomicBool) -> Result<Outc
         idle: Duration::ZERO,
         communication: Duration::ZERO,
         spans: Vec::new(),
+        depth: 0,
         cache: SharedCache::new(MAX_CACHE_ENTRIES),
     };
     for index in 0..world.workers {
         run.register(index);
     }
     run.join_exchange();
-    let question = Question::Submit { spec: Box::new(spec), watcher: Some(WatcherId(1)), known: None };
-    run.step(Duration::ZERO, [Event::Ask { ticket: Ticket(0), question }]);
+    for question in questions(work) {
+        run.step(Duration::ZERO, [Event::Ask { ticket: Ticket(0), question }]);
+    }
     while run.done.is_none() {
         if stop.load(Ordering::Relaxed) {
             return Err(SimulationError::NoAnswer("it was interrupted".to_owned()));
@@ -235,6 +262,33 @@ pub(super) fn run(spec: JobSpec, world: World, stop: &AtomicBool) -> Result<Outc
         run.happen(at, happening);
     }
     run.finish()
+}
+
+/// How a client would ask for that.
+fn questions(work: Work) -> Vec<Question> {
+    let watcher = Some(WatcherId(1));
+    match work {
+        Work::Position(spec) => vec![Question::Submit { spec: Box::new(spec), watcher, known: None }],
+        Work::Book(positions, depth) => {
+            let name: Arc<str> = "simulated".into();
+            let spec = BookJobSpec {
+                book: Arc::clone(&name),
+                task: BookTask::Analyze { stale: false, most: None },
+                limits: JobLimits { depth: Some(depth), ..JobLimits::default() },
+                multipv: 1,
+                prune: RootPrune::Cat,
+                deterministic: false,
+                priority: 0,
+                detach: true,
+                traceparent: None,
+            };
+            vec![
+                Question::Open { name: Arc::clone(&name), book: Box::new(Book::new()) },
+                Question::Enter { book: name, positions, found: Vec::new() },
+                Question::SubmitBook { spec: Box::new(spec), watcher },
+            ]
+        }
+    }
 }
 
 impl Run {
@@ -265,7 +319,16 @@ impl Run {
                 Effect::Deliver { records, .. } => {
                     for record in records {
                         match &record.event {
-                            JobEvent::Done(done) => self.done = Some((at, Ok(done.clone()))),
+                            JobEvent::Done(done) => self.done = Some((at, Ok(done.depth))),
+                            JobEvent::BookDone(done) if done.left > 0 => {
+                                let text = format!("{} positions are left", done.left);
+                                self.done = Some((at, Err(text)));
+                            }
+                            JobEvent::BookDone(_) => self.done = Some((at, Ok(self.depth))),
+                            JobEvent::Position(report) => {
+                                let depth = report.record.searched.as_ref().map_or(0, |it| it.depth);
+                                self.depth = self.depth.max(depth);
+                            }
                             JobEvent::Error(failure) => self.done = Some((at, Err(failure.message.clone()))),
                             _ => {}
                         }
@@ -455,7 +518,7 @@ impl Run {
                     worker: index,
                     from: station.began,
                     to: then,
-                    path: held.unit.path.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+                    path: path(&held.unit),
                     depth: held.unit.depth,
                     speculative: held.unit.speculative,
                     end,
@@ -491,14 +554,14 @@ impl Run {
         let Some((time, done)) = self.done.take() else {
             return Err(SimulationError::NoAnswer("it never ended".to_owned()));
         };
-        let done = done.map_err(SimulationError::NoAnswer)?;
+        let depth = done.map_err(SimulationError::NoAnswer)?;
         for station in &self.stations {
             if let Some(since) = station.idle_since {
                 self.idle += time.saturating_sub(since);
             }
         }
         Ok(Outcome {
-            done,
+            depth,
             time,
             nodes: self.nodes,
             idle: self.idle,

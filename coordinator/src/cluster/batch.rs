@@ -21,6 +21,9 @@ const ROUND_SHARE: usize = 8;
 const LEAST_ROUND: usize = 4;
 const LARGEST_ROUND: usize = 64;
 
+/// Positions that any other job adds at a time at least, as a share of the book: to choose one is hardly less work than many.
+const LOOK_SHARE: usize = 1_024;
+
 /// A book's job as a store has kept it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptBatch {
@@ -141,8 +144,9 @@ impl Batch {
         None
     }
 
-    /// How many positions may be added now, with room for so many.
-    pub(crate) fn room_to_grow(&self, book: &Book, now: Duration, room: usize) -> usize {
+    /// How many positions may be added now, when so many are searched at once. To choose them means to look at the whole book, so
+    /// it is done for half of them at a time.
+    pub(crate) fn room_to_grow(&self, book: &Book, now: Duration, at_once: usize) -> usize {
         let BookTask::Expand { positions, .. } = self.spec.task else { return 0 };
         if !self.todo.is_empty() || self.is_exhausted || self.is_late(now) {
             return 0;
@@ -150,7 +154,8 @@ impl Batch {
         let left = positions.map_or(u64::MAX, |positions| u64::from(positions).saturating_sub(self.added));
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         if !self.spec.deterministic {
-            return left.min(room);
+            let room = at_once.saturating_sub(self.running.len());
+            return if 2 * room < at_once { 0 } else { left.min(room.max(book.len() / LOOK_SHARE)) };
         }
         if !self.running.is_empty() {
             return 0;

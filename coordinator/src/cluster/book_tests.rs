@@ -422,11 +422,11 @@ fn happens() -> impl Strategy<Value = Happens> {
     ]
 }
 
-fn happen(mut world: World, it: Happens) -> World {
+fn happen(mut world: World, it: &Happens) -> World {
     let workers: Vec<WorkerId> = world.held.keys().copied().collect();
     match it {
         Happens::Join(slots) => {
-            world.join(slots);
+            world.join(*slots);
         }
         Happens::Gone(worker) if !workers.is_empty() => world.gone(*worker.get(&workers)),
         Happens::Finish(worker, unit) if !workers.is_empty() => {
@@ -444,7 +444,7 @@ fn happen(mut world: World, it: Happens) -> World {
             world.join(1);
         }
         Happens::Wait(ms) => {
-            world.now += Duration::from_millis(ms);
+            world.now += Duration::from_millis(*ms);
             world.step(Event::Tick);
         }
         Happens::Restart => return world.restarted(),
@@ -472,7 +472,7 @@ proptest! {
         let mut world = with_games();
         prop_assert_eq!(world.work_on(wanted), Ok(job));
         for it in events {
-            world = happen(world, it);
+            world = happen(world, &it);
         }
         world.join(2);
         let done = world.run_book(job);

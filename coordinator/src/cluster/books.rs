@@ -199,13 +199,14 @@ impl Cluster {
         let wanted = if is_timed { slots } else { slots * self.parts_per_slot(each) };
         loop {
             let Some(batch) = self.batches.get_mut(&id) else { return };
-            let room = wanted.min(limits::MAX_PARTS).saturating_sub(batch.running.len());
-            let Some(book) = self.books.get(&batch.spec.book).filter(|_| room > 0) else { return };
+            let at_once = wanted.min(limits::MAX_PARTS);
+            let has_room = batch.running.len() < at_once;
+            let Some(book) = self.books.get(&batch.spec.book).filter(|_| has_room) else { return };
             if let Some((node, limits, iteration)) = batch.next(book) {
                 self.begin_part(now, id, node, limits, iteration, effects);
                 continue;
             }
-            let most = batch.room_to_grow(book, now, room);
+            let most = batch.room_to_grow(book, now, at_once);
             if most == 0 || !self.grow(id, most, effects) {
                 return;
             }

@@ -631,12 +631,13 @@ impl Cluster {
     fn advance(&mut self, now: Duration, id: JobId, reporter: Option<WorkerId>, effects: &mut Vec<Effect>) {
         loop {
             self.stale.remove(&id);
+            // A whole position is its worker's.
+            if self.jobs.get(&id).is_none_or(|job| job.whole.is_some()) {
+                return;
+            }
             let (split_above, speculate) = self.manner_of_splitting(id);
             let slots = self.slots_for(id);
-            let Some(job) = self.jobs.get_mut(&id).filter(|job| job.ledger.is_open() && job.whole.is_none())
-            else {
-                return;
-            };
+            let Some(job) = self.jobs.get_mut(&id).filter(|job| job.ledger.is_open()) else { return };
             if job.ledger.events().len() >= limits::MAX_EVENTS_PER_JOB {
                 let text = format!("max_events_per_job {} is reached", limits::MAX_EVENTS_PER_JOB);
                 return self.end_job(now, id, failure("resource_exhausted", text), effects);

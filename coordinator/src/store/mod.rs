@@ -29,7 +29,7 @@ pub use crate::cluster::Kept;
 
 pub use database::DatabaseStore;
 pub use place::{Place, PlaceError, PostgresUrl};
-pub use reader::{BookReader, Checked, DatabaseReader, Listed};
+pub use reader::{BookReader, Checked, DatabaseReader, Found, Listed};
 
 /// Why a store cannot be opened, read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

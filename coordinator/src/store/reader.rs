@@ -41,10 +41,7 @@ pub trait BookReader: Send + Sync {
     ///
     /// # Errors
     /// As [`BookReader::load`].
-    fn found<'a>(
-        &'a self,
-        position: &'a Position,
-    ) -> BoxFuture<'a, Result<Vec<(Searched, Vec<Line>)>, StoreError>>;
+    fn found<'a>(&'a self, position: &'a Position) -> BoxFuture<'a, Result<Vec<Found>, StoreError>>;
 
     /// All books, in the order of their names.
     ///
@@ -58,6 +55,9 @@ pub trait BookReader: Send + Sync {
     /// It cannot be read.
     fn check<'a>(&'a self, book: &'a str) -> BoxFuture<'a, Result<Option<Checked>, StoreError>>;
 }
+
+/// What a search has found about a position, and every searched root move, best first.
+pub type Found = (Searched, Vec<Line>);
 
 /// A book in short.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,10 +139,7 @@ impl BookReader for DatabaseReader {
         asked!(self, line => load_position(&mut line, book, position).await)
     }
 
-    fn found<'a>(
-        &'a self,
-        position: &'a Position,
-    ) -> BoxFuture<'a, Result<Vec<(Searched, Vec<Line>)>, StoreError>> {
+    fn found<'a>(&'a self, position: &'a Position) -> BoxFuture<'a, Result<Vec<Found>, StoreError>> {
         asked!(self, line => load_found(&mut line, position).await)
     }
 
@@ -189,10 +186,7 @@ async fn load_position(
     }))
 }
 
-async fn load_found(
-    line: &mut Connection,
-    position: &Position,
-) -> Result<Vec<(Searched, Vec<Line>)>, StoreError> {
+async fn load_found(line: &mut Connection, position: &Position) -> Result<Vec<Found>, StoreError> {
     let key = key_text(position.canonical_key());
     let sql =
         concat!("SELECT ", position_columns!(), ", lines FROM book_position WHERE key = $1 AND depth > 0");

@@ -349,7 +349,10 @@ fn searched_from_wire(node: &v1::BookNode) -> Converted<Searched> {
         nodes: node.nodes,
         engine: name_from_wire(node.engine.clone(), "engine")?.into(),
         analysed_at: node.analysed_at,
-        worker: node.worker.as_str().into(),
+        worker: match node.worker.as_str() {
+            "" => "".into(),
+            name => name_from_wire(name.to_owned(), "worker")?.into(),
+        },
         multipv: narrow::<u16>(node.multipv.into(), "multipv")?.max(1),
         prune: root_prune_from_wire(node.prune, "prune")?,
         deterministic: node.deterministic,

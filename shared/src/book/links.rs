@@ -67,7 +67,7 @@ impl Book {
         for (position, searched) in positions {
             let (id, is_new) = book.push(position);
             if !is_new {
-                return Err(AssembleError::Twice(position));
+                return Err(AssembleError::Twice(position.canonical_key()));
             }
             book.nodes[id.index()].searched = searched;
         }
@@ -189,8 +189,8 @@ impl Book {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssembleError {
     /// A position is there twice.
-    #[error("position '{0}' is there twice")]
-    Twice(Position),
+    #[error("key {0:016x} is there twice")]
+    Twice(u64),
     /// An edge leads to or from a position that is not there.
     #[error("move {1} of position {0:016x} leads from or to a position that is not in the book")]
     Dangling(u64, Move),

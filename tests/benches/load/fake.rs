@@ -52,6 +52,7 @@ pub(crate) fn deep(unit: v1::Unit) -> v1::UnitResult {
         completed: true,
         search_time: Duration::from_micros(nodes),
         path_dependent: false,
+        lines: Vec::new(),
         open: Vec::new(),
     })
 }
