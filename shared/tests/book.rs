@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use corridor_shared::Position;
 use corridor_shared::board::Move;
-use corridor_shared::book::{Book, Searched, Value};
+use corridor_shared::book::{Alternative, Book, Growth, Searched, Value};
 use corridor_shared::job::{ENGINE_EPOCH, RootPrune};
 use corridor_shared::score::{Bound, WhiteScore};
 use proptest::prelude::*;
@@ -45,7 +45,16 @@ fn found(position: &Position, depth: u8, cm: i32, choice: u16) -> Searched {
         multipv: 1,
         prune: RootPrune::Cat,
         deterministic: true,
-        others: Vec::new(),
+        others: moves
+            .iter()
+            .zip(0_i32..)
+            .filter(|&(mv, place)| Some(*mv) != best && (place + i32::from(choice)) % 9 == 0)
+            .map(|(&mv, place)| Alternative {
+                mv,
+                score_white: WhiteScore::Cm(cm.clamp(-45, 45) + (place * 37) % 50 - 25),
+                bound: Bound::Upper,
+            })
+            .collect(),
     }
 }
 
@@ -139,6 +148,13 @@ proptest! {
         // Nothing is looked at deeper than the deepest search and the book below it.
         let plies = u16::try_from(one.len()).expect("small") + 12;
         prop_assert!(one.ids().filter_map(|id| one.node(id).value()).all(|value| value.depth <= plies));
+        // The few that it misses most are the first of all that it misses.
+        let growth = Growth { max_cost: Some(400), ..Growth::default() };
+        let all = one.frontier(&growth, usize::MAX / 4);
+        prop_assert!(all.is_sorted_by_key(|leaf| leaf.cost));
+        for most in [1, 3, 10, 40] {
+            prop_assert_eq!(&one.frontier(&growth, most)[..], &all[..most.min(all.len())]);
+        }
         // All legal moves between positions of the book are there, and nothing else.
         for id in one.ids() {
             let node = one.node(id);

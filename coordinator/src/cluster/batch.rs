@@ -20,6 +20,9 @@ const ROUND_SHARE: usize = 8;
 const LEAST_ROUND: usize = 4;
 const LARGEST_ROUND: usize = 64;
 
+/// Positions that any other job adds at a time at least, as a share of the book: to choose one is hardly less work than many.
+const LOOK_SHARE: usize = 1_024;
+
 /// A book's job as a store has kept it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptBatch {
@@ -138,7 +141,7 @@ impl Batch {
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         if !self.spec.deterministic {
             let room = at_once.saturating_sub(self.running.len());
-            return if 2 * room < at_once { 0 } else { left.min(room) };
+            return if 2 * room < at_once { 0 } else { left.min(room.max(book.len() / LOOK_SHARE)) };
         }
         if !self.running.is_empty() {
             return 0;

@@ -7,11 +7,14 @@
 //! cheapest move outside the book is the one that it misses most.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::{Book, Node, NodeId};
 use crate::board::{Color, Move};
 use crate::score::{MAX_CM, Score, WhiteScore};
+
+/// So many moves more are looked for at first than are wanted.
+const SPARE: usize = 16;
 
 /// For whom a book is made.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -63,21 +66,36 @@ impl Book {
             Side::Of(color) => vec![color],
             Side::Both => Color::BOTH.to_vec(),
         };
-        // The cheapest way to each position that is missing, by its key.
-        let mut leaves: BTreeMap<u64, Leaf> = BTreeMap::new();
-        for side in sides {
-            for leaf in self.leaves(growth, side) {
-                let missing = self.node(leaf.parent).position.after(leaf.mv).canonical_key();
-                let known = leaves.entry(missing).or_insert(leaf);
-                if self.rank(&leaf) < self.rank(known) {
-                    *known = leaf;
+        // Several moves may lead to one missing position, so that more of them are looked for than are wanted.
+        let mut looked_for = 2 * most + SPARE;
+        loop {
+            // The cheapest way to each position that is missing, by its key.
+            let mut leaves: BTreeMap<u64, Leaf> = BTreeMap::new();
+            // All that cost less than this were looked at.
+            let mut complete_below = u64::MAX;
+            for &side in &sides {
+                let found = self.leaves(growth, side, looked_for);
+                if found.len() >= looked_for {
+                    complete_below = complete_below.min(found.last().map_or(0, |leaf| leaf.cost));
+                }
+                for leaf in found {
+                    let missing = self.node(leaf.parent).position.after(leaf.mv).canonical_key();
+                    let known = leaves.entry(missing).or_insert(leaf);
+                    if self.rank(&leaf) < self.rank(known) {
+                        *known = leaf;
+                    }
                 }
             }
+            let mut leaves: Vec<Leaf> = leaves.into_values().collect();
+            leaves.sort_by_cached_key(|leaf| self.rank(leaf));
+            leaves.truncate(most);
+            let is_complete =
+                leaves.len() == most && leaves.last().is_none_or(|leaf| leaf.cost < complete_below);
+            if is_complete || complete_below == u64::MAX {
+                return leaves;
+            }
+            looked_for *= 2;
         }
-        let mut leaves: Vec<Leaf> = leaves.into_values().collect();
-        leaves.sort_by_cached_key(|leaf| self.rank(leaf));
-        leaves.truncate(most);
-        leaves
     }
 
     /// Cheaper first, then nearer to the start; the rest decides between equals, whoever came first.
@@ -86,17 +104,21 @@ impl Book {
         (leaf.cost, parent.ply.unwrap_or(u32::MAX), parent.key(), leaf.mv)
     }
 
-    /// All moves that the book of one side misses, with what the cheapest line to them costs (Dijkstra 1959).
-    fn leaves(&self, growth: &Growth, side: Color) -> Vec<Leaf> {
-        let most = growth.max_cost.unwrap_or(u64::MAX);
-        let mut costs: BTreeMap<NodeId, u64> = BTreeMap::new();
+    /// The moves that the book of one side misses, with what the cheapest line to them costs (Dijkstra 1959): the cheapest, so
+    /// many, in order.
+    fn leaves(&self, growth: &Growth, side: Color, most: usize) -> Vec<Leaf> {
+        let limit = growth.max_cost.unwrap_or(u64::MAX);
+        let mut known = vec![false; self.len()];
         let mut queue: BinaryHeap<Reverse<(u64, NodeId)>> = self.roots().map(|id| Reverse((0, id))).collect();
-        let mut leaves = Vec::new();
+        let mut cheapest: BTreeSet<((u64, u32, u64, Move), NodeId)> = BTreeSet::new();
         while let Some(Reverse((cost, id))) = queue.pop() {
-            if costs.contains_key(&id) {
+            let worst = if cheapest.len() < most { None } else { cheapest.last().map(|(rank, _)| rank.0) };
+            if worst.is_some_and(|worst| worst < cost) {
+                break;
+            }
+            if std::mem::replace(&mut known[id.index()], true) {
                 continue;
             }
-            costs.insert(id, cost);
             let node = self.node(id);
             let Some(best) = node.best_score() else { continue };
             let weight = if node.turn() == side { growth.own_weight } else { growth.other_weight };
@@ -106,14 +128,22 @@ impl Book {
             };
             for edge in &node.children {
                 let score = self.score_of(node, edge.mv, edge.child);
-                if let Some(cost) = score.map(price).filter(|&cost| cost <= most) {
+                if let Some(cost) = score.map(price).filter(|&cost| cost <= limit) {
                     queue.push(Reverse((cost, edge.child)));
                 }
             }
-            let missing = node.missing().map(|(mv, score)| Leaf { parent: id, mv, cost: price(score) });
-            leaves.extend(missing.filter(|leaf| leaf.cost <= most));
+            for (mv, score) in node.missing() {
+                let cost = price(score);
+                if cost <= limit && worst.is_none_or(|worst| cost <= worst) {
+                    cheapest.insert((self.rank(&Leaf { parent: id, mv, cost }), id));
+                }
+            }
+            while cheapest.len() > most {
+                cheapest.pop_last();
+            }
         }
-        leaves
+        let leaf = |((cost, _, _, mv), parent)| Leaf { parent, mv, cost };
+        cheapest.into_iter().map(leaf).collect()
     }
 
     /// Where lines begin: the start, and what no line leads to.
@@ -155,10 +185,8 @@ impl Node {
         let searched = self.searched.as_ref();
         let best = searched.and_then(|it| Some((it.best_move?, it.score_white)));
         let others = searched.into_iter().flat_map(|it| it.others.iter().map(|it| (it.mv, it.score_white)));
-        let is_missing = |mv: Move| {
-            self.children.binary_search_by_key(&mv, |edge| edge.mv).is_err()
-                && self.position.play(mv).is_ok_and(|after| after.winner().is_none())
-        };
+        // None of them ends the game, or the position were won.
+        let is_missing = |mv: Move| self.children.binary_search_by_key(&mv, |edge| edge.mv).is_err();
         best.into_iter()
             .chain(others)
             .filter(move |&(mv, _)| is_missing(mv))
