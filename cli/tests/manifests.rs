@@ -290,7 +290,8 @@ fn ports_fit(pod: &Pod<'_>, services: &[&Value]) {
         if let Some(url) = value_of(&arguments, "--coordinator") {
             let (host, wanted) = url.strip_prefix("http://").unwrap().rsplit_once(':').unwrap();
             let service = services.iter().find(|service| service["metadata"]["name"] == host).unwrap();
-            let served = list(&service["spec"]["ports"]).iter().any(|it| it["port"].to_string() == wanted);
+            let served =
+                list(&service["spec"]["ports"]).iter().any(|it| it["port"].as_u64() == wanted.parse().ok());
             assert!(served, "{}: {url}", pod.name());
         }
     }
