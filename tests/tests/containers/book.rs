@@ -14,7 +14,7 @@ use crate::with_docker;
 /// Twenty positions and more.
 const GAMES: &str = "\
     e2 e8 e3 e7 e4 e6 d3h\n\
-    e2 e8 e3 e7 d3h e6h e4\n\
+    e2 e8 e3 e7 d3h e6h d3\n\
     e2 e8 d3h e7h d2 d8\n\
     e2 e8 e3 d8 e4 d7h\n\
     d1 e8 d2 e7 d3 e6\n";
