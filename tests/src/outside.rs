@@ -4,6 +4,9 @@ use std::io::Write;
 
 /// Whether a test of an outside program can run. If not it is skipped, and says so past the test harness, which keeps what a
 /// test that passes prints; unless `CORRIDOR_REQUIRE` lists the program (`docker,chromium,postgres`): then it fails.
+///
+/// # Panics
+/// The program is listed and missing.
 #[must_use]
 pub fn can_have(program: &str, found: &Result<(), String>) -> bool {
     let Err(why) = found else { return true };

@@ -95,7 +95,7 @@ impl BookScreen {
     /// Draws what has changed. Whoever calls this decides how often that is.
     pub(crate) fn redraw(&mut self) {
         let Some((rows, _)) = self.live.size() else { return };
-        let mut text = self.headlines();
+        let mut text = self.headlines(self.seen.elapsed());
         // Three lines more: the headlines, and one below everything.
         for line in self.last.iter().take(rows.saturating_sub(4)) {
             text.push_str(&format!("  {line}\n"));
@@ -103,14 +103,14 @@ impl BookScreen {
         self.live.draw(&text);
     }
 
-    /// How far it is, and how fast.
-    fn headlines(&self) -> String {
+    /// How far it is, and how fast, so long after the last position.
+    fn headlines(&self, since: Duration) -> String {
         let BookProgress { done, total, nodes, elapsed, workers } = self.progress;
-        // Nothing may have been finished for a while.
-        let elapsed_now = elapsed + self.seen.elapsed();
+        // Nothing may have been finished for a while, and then it is slower than it looked.
+        let now = BookProgress { elapsed: elapsed + since, ..self.progress };
         let full = usize::try_from(u128::from(done) * 30 / u128::from(total.max(1))).unwrap_or(BAR).min(BAR);
         let bar = format!("{}{}", "\u{2588}".repeat(full), "\u{2591}".repeat(BAR - full));
-        let left = remaining(self.progress, self.task).map(|time| format!(", {} left", span(time)));
+        let left = remaining(now, self.task).map(|time| format!(", {} left", span(time)));
         let state = self.waiting.clone().unwrap_or_else(|| format!("{workers} workers"));
         let failed =
             if self.failed > 0 { format!(", {} failed", grouped(self.failed)) } else { String::new() };
@@ -120,10 +120,10 @@ impl BookScreen {
             self.task.name(),
             grouped(done),
             grouped(total),
-            span(elapsed_now),
+            span(now.elapsed),
             left.unwrap_or_default(),
             state,
-            rate(done, elapsed),
+            rate(done, now.elapsed),
             grouped(nodes),
             grouped(per_second(nodes, elapsed)),
         )
@@ -231,7 +231,7 @@ mod tests {
         let task = BookTask::Analyze { stale: false, most: None };
         let mut screen = BookScreen::new(&accepted(task));
         screen.progress = progress(50);
-        let shown = screen.headlines();
+        let shown = screen.headlines(Duration::ZERO);
         assert!(
             shown.starts_with(
                 "book main: analyze  \u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2588}\u{2591}"
@@ -240,6 +240,9 @@ mod tests {
         );
         assert!(shown.contains("  50/200  5m 00s, 15m 00s left\n"), "{shown}");
         assert!(shown.ends_with("4 workers, 10 positions a minute, 3,000,000 nodes, 10,000/s\n"), "{shown}");
+        let later = screen.headlines(Duration::from_secs(300));
+        assert!(later.contains("10m 00s, 30m 00s left\n"), "{later}");
+        assert!(later.contains("300 positions an hour"), "nothing has come for a while: {later}");
         let growing = BookTask::Expand { positions: None, growth: Growth::default(), time: None };
         assert_eq!(remaining(progress(50), growing), None);
         assert_eq!(remaining(progress(0), task), None);

@@ -51,6 +51,11 @@ pub(crate) struct SearchArgs {
     #[arg(long, requires = "coordinator")]
     detach: bool,
 
+    /// With --detach: wait for the end of the job all the same. Who is interrupted or killed leaves it to the cluster, and
+    /// joins it again by asking for the same
+    #[arg(long, requires = "detach")]
+    wait: bool,
+
     #[command(flatten)]
     crew: CrewArgs,
 }
@@ -113,7 +118,7 @@ pub(super) fn run(
                 opened = client.work_on(&spec) => opened?,
                 () = waiting.wait() => return Err(Failure::interrupted(&"nothing had begun yet")),
             };
-            if search.detach {
+            if search.detach && !search.wait {
                 return hand_in(stream, interrupts, book.site.urls(), json).await;
             }
             if !book.site.is_remote() {
@@ -121,7 +126,8 @@ pub(super) fn run(
                 end_leftovers(client, Some(stream.accepted().await?)).await?;
             }
             let pictures = Pictures::new(&PictureArgs::default(), RootPrune::Cat)?;
-            match show(client, stream, interrupts, Interrupt::Cancels, pictures, json).await? {
+            let interrupt = if search.detach { Interrupt::Leaves } else { Interrupt::Cancels };
+            match show(client, stream, interrupts, interrupt, pictures, json).await? {
                 Ended::Position => Ok(()),
                 Ended::Book(done) => verdict(&done, wanted),
             }

@@ -13,6 +13,7 @@ use corridor_shared::job::{
 
 use super::ledger::Ledger;
 use super::messages::{Effect, Iteration, Keep, Standing};
+use crate::limits;
 
 /// Positions that a deterministic job adds at a time, by how large the book is: a share of it, but never less or more than this.
 /// The next ones are chosen when all of them are known, so that the choice does not depend on who was quicker.
@@ -101,6 +102,19 @@ impl Batch {
     fn unknown<'a>(&self, book: &'a Book) -> impl Iterator<Item = NodeId> + use<'a> {
         let wanted = self.wanted();
         book.ids().filter(move |&id| wanted.of(book.node(id)).is_some())
+    }
+
+    /// Positions were imported: those of which not enough is known are part of the work of whoever does all of it, as far as a
+    /// job may have so many.
+    pub(crate) fn take_in(&mut self, book: &Book, new: &[NodeId]) {
+        if !matches!(self.spec.task, BookTask::Analyze { most: None, .. }) {
+            return;
+        }
+        let total = usize::try_from(self.total() + self.failed).unwrap_or(usize::MAX);
+        let room = limits::MAX_POSITIONS_PER_JOB.saturating_sub(total);
+        let wanted = self.wanted();
+        let unknown = new.iter().filter(|&&id| wanted.of(book.node(id)).is_some());
+        self.todo.extend(unknown.take(room));
     }
 
     /// The first events.

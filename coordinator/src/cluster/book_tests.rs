@@ -310,6 +310,24 @@ fn whoever_asks_for_the_same_work_joins_it() {
 }
 
 #[test]
+fn what_is_imported_meanwhile_is_analysed_too() {
+    let mut world = with_games();
+    let all = world.work_on(spec(ANALYZE)).expect("accepted");
+    let some = world.work_on(spec(BookTask::Analyze { stale: false, most: Some(3) })).expect("accepted");
+    let more = replay_all(&Position::start(), &parse_moves(Notation::Man, "e2 d9 d2 c9").expect("moves"));
+    assert_eq!(world.enter(more.expect("legal")).new_positions, 3);
+    // A second client with a share of its own.
+    assert_eq!(world.work_on(spec(ANALYZE)), Ok(all));
+    world.join(2);
+    let done = world.run_book(all);
+    assert_eq!((done.positions, done.left, done.stopped_by), (14, 0, BookStop::Complete));
+    assert_eq!(searched(&world, all).len(), 14);
+    assert!(world.run_book(some).searched <= 3, "so many were asked for");
+    let nothing = world.work_on(spec(ANALYZE)).expect("accepted");
+    assert_eq!(world.run_book(nothing).searched, 0, "nothing is left");
+}
+
+#[test]
 fn a_books_job_is_held_let_go_and_cancelled() {
     let mut world = with_games();
     let worker = world.join(1);

@@ -78,6 +78,7 @@ impl Cluster {
             self.keep_found(name, id, Vec::new(), effects);
         }
         self.settle_book(name, effects);
+        self.tell_of_new(name, before);
         Ok(entered)
     }
 
@@ -88,6 +89,16 @@ impl Cluster {
     /// A book is another one from now on.
     fn revise(&mut self, name: &Arc<str>) {
         *self.revisions.entry(Arc::clone(name)).or_default() += 1;
+    }
+
+    /// Open jobs take in what was imported, from a number on: whoever imports and then asks for the same work joins one of them.
+    fn tell_of_new(&mut self, name: &Arc<str>, from: usize) {
+        let Some(book) = self.books.get(name) else { return };
+        let new: Vec<NodeId> = book.ids().skip(from).collect();
+        let open = |batch: &&mut Batch| *batch.spec.book == **name && !batch.ledger.state.is_final();
+        for batch in self.batches.values_mut().filter(open) {
+            batch.take_in(book, &new);
+        }
     }
 
     pub(super) fn replace_book(

@@ -17,7 +17,7 @@ use testcontainers::bollard::query_parameters::{InspectContainerOptions, KillCon
 use testcontainers::core::client::docker_client_instance;
 use testcontainers::core::{CmdWaitFor, ExecCommand};
 use testcontainers::runners::AsyncRunner;
-use testcontainers::{ContainerAsync, GenericImage, ImageExt};
+use testcontainers::{ContainerAsync, ContainerRequest, GenericImage, ImageExt};
 use tonic::transport::Channel;
 
 use crate::image::{Image, finish, unique};
@@ -59,17 +59,31 @@ pub(crate) struct Node {
 impl Node {
     /// Starts a container; the first of a network makes the network too, and with the last of them it goes.
     async fn start(image: &Image, network: &str, name: &str, arguments: &[&str], limits: Limits) -> Self {
-        // Nothing connects to a worker.
+        Self::start_with(image, network, name, arguments, limits, &[]).await
+    }
+
+    /// The same with files in it, each a path and a text.
+    async fn start_with(
+        image: &Image,
+        network: &str,
+        name: &str,
+        arguments: &[&str],
+        limits: Limits,
+        files: &[(&str, &str)],
+    ) -> Self {
+        // Nothing connects to a worker or to a client.
         let is_public = name == COORDINATOR;
-        let container = image
+        let request = image
             .built()
             .with_container_name(format!("{network}-{name}"))
             .with_network(network)
             .with_cmd(arguments.iter().copied())
-            .with_host_config_modifier(move |host| limit(host, limits, is_public))
-            .start()
-            .await
-            .expect("a container");
+            .with_host_config_modifier(move |host| limit(host, limits, is_public));
+        let with_file = |request: ContainerRequest<GenericImage>, &(path, text): &(&str, &str)| {
+            request.with_copy_to(path, text.as_bytes().to_vec())
+        };
+        let request = files.iter().fold(request, with_file);
+        let container = request.start().await.expect("a container");
         let docker = docker_client_instance().await.expect("Docker");
         let host = container.get_host().await.expect("a host").to_string();
         // The ports of the newer protocol are other ones.
@@ -130,6 +144,11 @@ impl Node {
     pub(crate) async fn state(&self) -> ContainerState {
         let inspect = self.docker.inspect_container(self.container.id(), None::<InspectContainerOptions>);
         inspect.await.expect("a container").state.expect("a state")
+    }
+
+    /// What it has printed so far.
+    pub(crate) async fn printed(&self) -> String {
+        String::from_utf8(self.container.stdout_to_vec().await.expect("its output")).expect("text")
     }
 
     /// What it has said so far.
@@ -217,7 +236,7 @@ impl Cluster {
     pub(crate) async fn start(image: Arc<Image>) -> Self {
         let mut cluster = Self::without_workers(image).await;
         for name in WORKERS {
-            cluster.add(name, &SMALL, SLOW).await;
+            cluster.add_small(name).await;
         }
         cluster.registered(&WORKERS).await;
         cluster
@@ -238,11 +257,27 @@ impl Cluster {
 
     /// Starts a worker, which need not be registered when this returns.
     pub(crate) async fn add(&mut self, name: &str, arguments: &[&str], limits: Limits) {
-        // Docker's own name server knows it.
-        let url = format!("http://{}-{COORDINATOR}:{GRPC_PORT}", self.network);
+        let url = self.url();
         let always = ["worker", "--coordinator", &url, "--name", name, "--http", "0.0.0.0:8080"];
         let arguments = [&always[..], arguments].concat();
         self.workers.push(Node::start(&self.image, &self.network, name, &arguments, limits).await);
+    }
+
+    /// Starts a worker as the others are.
+    pub(crate) async fn add_small(&mut self, name: &str) {
+        self.add(name, &SMALL, SLOW).await;
+    }
+
+    /// Starts a client, with files in it; `arguments` say what it asks for.
+    pub(crate) async fn client(&self, name: &str, arguments: &[&str], files: &[(&str, &str)]) -> Node {
+        let url = self.url();
+        let arguments = [arguments, &["--coordinator", &url]].concat();
+        Node::start_with(&self.image, &self.network, name, &arguments, Limits::default(), files).await
+    }
+
+    /// Where the others of the network find the coordinator: Docker's own name server knows it.
+    fn url(&self) -> String {
+        format!("http://{}-{COORDINATOR}:{GRPC_PORT}", self.network)
     }
 
     /// Who is registered.

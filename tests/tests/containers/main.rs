@@ -6,6 +6,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 #![allow(clippy::print_stderr, reason = "a test that fails says what the containers have said")]
 
+mod book;
 mod cluster;
 mod image;
 mod job;
@@ -24,7 +25,7 @@ use job::{EARLY, FILLING_JOB, LONG_JOB, MIDDLE, SHORT_JOB, Watcher};
 
 /// Runs a test with the image, or says that it is skipped. One at a time: each of them wants all processors. They share a
 /// runtime because they share a client of Docker's.
-fn with_docker(test: impl AsyncFnOnce(Arc<Image>)) {
+pub(crate) fn with_docker(test: impl AsyncFnOnce(Arc<Image>)) {
     static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
     static TURN: Mutex<()> = Mutex::const_new(());
     RUNTIME.block_on(async {
