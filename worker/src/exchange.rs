@@ -3,7 +3,7 @@
 //! On a connection of its own, so that bulk never delays a heartbeat, and of no consequence for the session: without it the
 //! worker searches as well as before, only alone. Search threads put results into a bounded [`Outbox`] and never wait.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ use tracing::{debug, info};
 use crate::backoff::{Backoff, draw};
 use crate::limits::{
     CONNECT_TIME, EXCHANGE_CREDIT, EXCHANGE_LINGER, EXCHANGE_QUEUE, MAX_BATCH_ENTRIES, MAX_MESSAGE_BYTES,
+    WHOLE_LINGER,
 };
 
 /// The coordinator gets new credit when so much of the old is used.
@@ -42,6 +43,8 @@ pub(crate) struct Outbox {
     wanted: AtomicU8,
     /// The depth from which the queue has room.
     room: AtomicU8,
+    /// Whether somebody may search the same position meanwhile as those who found what waits.
+    pressing: AtomicBool,
     ready: Notify,
 }
 
@@ -52,6 +55,7 @@ impl Outbox {
             queue: Mutex::new(DepthQueue::new(EXCHANGE_QUEUE)),
             wanted: AtomicU8::new(NOTHING),
             room: AtomicU8::new(0),
+            pressing: AtomicBool::new(false),
             ready: Notify::new(),
         }
     }
@@ -66,8 +70,8 @@ impl Outbox {
         self.wanted.load(Ordering::Relaxed).max(self.room.load(Ordering::Relaxed))
     }
 
-    /// Takes results, the deepest rather than the others.
-    pub(crate) fn put(&self, entries: &[SharedEntry]) {
+    /// Takes results, the deepest rather than the others. Of a whole position they may wait ([`WHOLE_LINGER`]).
+    pub(crate) fn put(&self, entries: &[SharedEntry], whole: bool) {
         let mut queue = self.queue();
         let before = queue.len();
         for entry in entries {
@@ -75,10 +79,11 @@ impl Outbox {
         }
         let after = queue.len();
         self.room.store(queue.floor(), Ordering::Relaxed);
+        let pressing = !whole && after > 0 && !self.pressing.swap(true, Ordering::Relaxed);
         drop(queue);
         let first = before == 0 && after > 0;
         let batch = before < MAX_BATCH_ENTRIES && after >= MAX_BATCH_ENTRIES;
-        if first || batch {
+        if first || batch || pressing {
             self.ready.notify_one();
         }
     }
@@ -91,7 +96,15 @@ impl Outbox {
         let mut queue = self.queue();
         let entries = std::iter::from_fn(|| queue.pop()).take(most).collect();
         self.room.store(queue.floor(), Ordering::Relaxed);
+        if queue.len() == 0 {
+            self.pressing.store(false, Ordering::Relaxed);
+        }
         entries
+    }
+
+    /// How long what waits may do so.
+    fn patience(&self) -> Duration {
+        if self.pressing.load(Ordering::Relaxed) { EXCHANGE_LINGER } else { WHOLE_LINGER }
     }
 
     pub(crate) fn want(&self, floor: u8) {
@@ -103,6 +116,7 @@ impl Outbox {
         self.want(NOTHING);
         self.queue().clear();
         self.room.store(0, Ordering::Relaxed);
+        self.pressing.store(false, Ordering::Relaxed);
     }
 }
 
@@ -285,6 +299,7 @@ impl Teller {
     fn batch(&mut self) -> Option<v1::CacheBatch> {
         let waiting = self.line.outbox.waiting();
         let credit = usize::try_from(self.line.credit.load(Ordering::Relaxed)).unwrap_or(usize::MAX);
+        self.linger.hold(self.line.outbox.patience());
         let most = self.linger.due(Instant::now(), waiting, credit, MAX_BATCH_ENTRIES)?;
         let entries = self.line.outbox.take(most);
         // Only this half takes credit away.
@@ -311,9 +326,9 @@ mod tests {
         let outbox = Outbox::new();
         assert_eq!(outbox.floor(), NOTHING, "nobody listens yet");
         outbox.want(4);
-        outbox.put(&entries(EXCHANGE_QUEUE, 5));
+        outbox.put(&entries(EXCHANGE_QUEUE, 5), false);
         assert_eq!((outbox.floor(), outbox.waiting()), (6, EXCHANGE_QUEUE));
-        outbox.put(&entries(10, 9));
+        outbox.put(&entries(10, 9), false);
         assert_eq!(outbox.waiting(), EXCHANGE_QUEUE);
         let taken = outbox.take(12);
         assert_eq!(taken.iter().filter(|entry| entry.depth == 9).count(), 10);
@@ -331,7 +346,7 @@ mod tests {
         assert!(matches!(teller.next().await.kind, Some(Says::Hello(hello)) if hello.worker == 3));
         let credit = v1::CacheCredit { entries: EXCHANGE_CREDIT };
         assert_eq!(teller.next().await.kind, Some(Says::Credit(credit)));
-        outbox.put(&entries(MAX_BATCH_ENTRIES + 5, 7));
+        outbox.put(&entries(MAX_BATCH_ENTRIES + 5, 7), false);
         assert_eq!(teller.due(), None, "no credit yet");
         line.credit.store(u32::try_from(MAX_BATCH_ENTRIES).expect("few") + 2, Ordering::Relaxed);
         let sizes = |kind| match kind {
@@ -342,6 +357,19 @@ mod tests {
         let before = Instant::now();
         assert_eq!(teller.due(), None, "five may still become a batch");
         assert_eq!(sizes(teller.next().await.kind), 2, "the rest of the credit");
+        assert_eq!(before.elapsed().as_millis(), EXCHANGE_LINGER.as_millis());
+        // What somebody may need at once does not wait as long as what a whole position has found.
+        line.credit.store(100, Ordering::Relaxed);
+        outbox.take(usize::MAX);
+        outbox.put(&entries(3, 7), true);
+        let before = Instant::now();
+        assert_eq!(sizes(teller.next().await.kind), 3);
+        assert_eq!(before.elapsed().as_millis(), WHOLE_LINGER.as_millis());
+        outbox.put(&entries(3, 7), true);
+        assert_eq!(teller.due(), None);
+        outbox.put(&entries(2, 7), false);
+        let before = Instant::now();
+        assert_eq!(sizes(teller.next().await.kind), 5);
         assert_eq!(before.elapsed().as_millis(), EXCHANGE_LINGER.as_millis());
         // What was received is told, and credited again in steps.
         let received = batch_to_wire(&entries(200, 7));

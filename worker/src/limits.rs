@@ -44,5 +44,9 @@ pub const EXCHANGE_QUEUE: usize = 8_192;
 /// How long results for others wait for more to fill a batch (`exchange_linger`).
 pub const EXCHANGE_LINGER: Duration = Duration::from_millis(5);
 
+/// The same while only whole positions are searched (`whole_linger`): nobody searches the same position meanwhile, and every
+/// batch takes processor time from the searches.
+pub const WHOLE_LINGER: Duration = Duration::from_millis(100);
+
 /// A whole unit that has run for so long tells of each depth that it completes (`long_search`).
 pub const LONG_SEARCH: Duration = Duration::from_secs(1);

@@ -465,7 +465,7 @@ impl SearchHandler for Handler<'_> {
 
     fn export(&mut self, entries: &mut Vec<SharedEntry>) {
         if let Some(outbox) = self.outbox {
-            outbox.put(entries);
+            outbox.put(entries, self.task.unit.whole.is_some());
         }
         entries.clear();
     }

@@ -7,34 +7,39 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Linger<I> {
     longest: Duration,
-    until: Option<I>,
+    since: Option<I>,
 }
 
 impl<I: Copy + Ord + Add<Duration, Output = I>> Linger<I> {
     /// Holds entries back for at most so long.
     #[must_use]
     pub const fn new(longest: Duration) -> Self {
-        Self { longest, until: None }
+        Self { longest, since: None }
+    }
+
+    /// From now on for at most so long, also what is held back already.
+    pub const fn hold(&mut self, longest: Duration) {
+        self.longest = longest;
     }
 
     /// When the entries that wait are due, if some are held back.
     #[must_use]
-    pub const fn until(&self) -> Option<I> {
-        self.until
+    pub fn until(&self) -> Option<I> {
+        self.since.map(|since| since + self.longest)
     }
 
     /// How many of the entries that wait go out now: at most a full batch and the credit, once they fill a batch or have
     /// waited for long enough.
     pub fn due(&mut self, now: I, waiting: usize, credit: usize, full: usize) -> Option<usize> {
         if waiting == 0 || credit == 0 {
-            self.until = None;
+            self.since = None;
             return None;
         }
-        let until = *self.until.get_or_insert(now + self.longest);
-        if waiting < full && now < until {
+        let since = *self.since.get_or_insert(now);
+        if waiting < full && now < since + self.longest {
             return None;
         }
-        self.until = None;
+        self.since = None;
         Some(full.min(credit))
     }
 }
@@ -56,5 +61,14 @@ mod tests {
         assert_eq!(linger.due(6 * MS, 10, 7, 10), Some(7));
         assert_eq!(linger.due(7 * MS, 1, 1, 10), None);
         assert_eq!((linger.due(8 * MS, 10, 0, 10), linger.until()), (None, None));
+    }
+
+    #[test]
+    fn another_patience_counts_for_what_waits_already() {
+        let mut linger = Linger::new(50 * MS);
+        assert_eq!((linger.due(MS, 1, 9, 10), linger.until()), (None, Some(51 * MS)));
+        linger.hold(5 * MS);
+        assert_eq!((linger.due(4 * MS, 2, 9, 10), linger.until()), (None, Some(6 * MS)));
+        assert_eq!(linger.due(6 * MS, 2, 9, 10), Some(9));
     }
 }
