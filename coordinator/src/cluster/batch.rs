@@ -50,6 +50,8 @@ pub(crate) struct Batch {
     pub(crate) todo: BTreeSet<NodeId>,
     /// Positions that are being searched, by the jobs that do it.
     pub(crate) running: BTreeMap<JobId, NodeId>,
+    /// Those of them that wait for a slot as a whole.
+    pub(crate) free: BTreeSet<JobId>,
     /// What it counts as given, in positions visited.
     pub(crate) served: u64,
     /// Searches that were interrupted, by their positions' keys.
@@ -69,6 +71,7 @@ impl Batch {
             ledger: Ledger::new(id, spec.detach, now),
             todo: BTreeSet::new(),
             running: BTreeMap::new(),
+            free: BTreeSet::new(),
             served: 0,
             progress: BTreeMap::new(),
             nodes: 0,

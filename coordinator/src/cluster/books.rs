@@ -143,7 +143,7 @@ impl Cluster {
         if let Some(job) = self.join(&spec, watcher, effects) {
             return Ok(job);
         }
-        if self.open.len() + self.open_batches.len() >= limits::MAX_OPEN_JOBS {
+        if self.open_jobs() >= limits::MAX_OPEN_JOBS {
             return Err(exhausted("max_open_jobs", limits::MAX_OPEN_JOBS));
         }
         let name = Arc::clone(&spec.book);
@@ -249,8 +249,8 @@ impl Cluster {
             job.resume(iteration)
         });
         batch.running.insert(id, node);
-        self.open.insert((Reverse(job.spec.priority), id));
         self.jobs.insert(id, job);
+        self.place(id);
         self.stale.entry(id).or_default();
         if let Some(stopped_by) = over {
             self.end_job(now, id, End::Done(stopped_by), effects);
@@ -334,7 +334,7 @@ impl Cluster {
     /// Takes a part out of the cluster. Its leases must have been ended.
     fn drop_part(&mut self, id: JobId) -> Option<Job> {
         let mut job = self.jobs.remove(&id)?;
-        self.open.remove(&(Reverse(job.spec.priority), id));
+        self.displace(&job);
         self.stale.remove(&id);
         self.tree_nodes -= std::mem::take(&mut job.tree_nodes);
         Some(job)
@@ -377,6 +377,7 @@ impl Cluster {
             return;
         };
         batch.running.clear();
+        batch.free.clear();
         for watcher in &batch.ledger.watchers {
             self.watchers.remove(watcher);
         }

@@ -32,6 +32,8 @@ pub(crate) struct Job {
     pub(crate) part_of: Option<JobId>,
     /// The position is one unit, as long as this is there.
     pub(crate) whole: Option<Whole>,
+    /// When its time is up, as the cluster has noted it; of a whole position that is being searched.
+    pub(crate) due: Option<Duration>,
     /// Who has searched each root move last; for a part.
     pub(crate) searchers: BTreeMap<Move, String>,
     pub(crate) plan: Plan,
@@ -61,6 +63,7 @@ impl Job {
             ledger: Ledger::new(id, spec.detach, now),
             part_of: None,
             whole: None,
+            due: None,
             searchers: BTreeMap::new(),
             plan: Plan::new(spec.position, moves.kept.iter().map(root_move), manner(&spec)),
             tree_nodes: 0,

@@ -111,8 +111,10 @@ impl Default for Config {
 pub struct Cluster {
     config: Config,
     jobs: BTreeMap<JobId, Job>,
-    /// Jobs that have not ended, in the order in which they are served.
+    /// Jobs that have not ended, in the order in which they are served; whole positions stand with their book's job.
     open: BTreeSet<(Reverse<i32>, JobId)>,
+    /// When whole positions that are being searched are out of time, if they have a limit.
+    due: BTreeSet<(Duration, JobId)>,
     /// Books in memory, and the jobs that work on them: all, and those that have not ended in the order in which they are
     /// served.
     books: BTreeMap<Arc<str>, Book>,
@@ -147,6 +149,7 @@ impl Cluster {
             config,
             jobs: BTreeMap::new(),
             open: BTreeSet::new(),
+            due: BTreeSet::new(),
             books: BTreeMap::new(),
             revisions: BTreeMap::new(),
             batches: BTreeMap::new(),
@@ -213,7 +216,8 @@ impl Cluster {
         let jobs = jobs.flat_map(|job| [job.deadline(), job.ledger.abandoned_at()]);
         let batches = self.open_batches.iter().filter_map(|(_, id)| self.batches.get(id));
         let batches = batches.flat_map(|batch| [batch.growth_ends(), batch.ledger.abandoned_at()]);
-        let due = jobs.chain(batches).flatten().min();
+        let whole = self.due.first().map(|&(at, _)| at);
+        let due = jobs.chain(batches).flatten().chain(whole).min();
         let idle = self.fleet.idlest().is_some();
         let due_when_idle = || {
             self.sheddable().chain(self.stragglers()).chain(self.wholes_to_split()).map(|(due, _)| due).min()
@@ -332,8 +336,9 @@ impl Cluster {
 
     /// Jobs that have not ended and that somebody has asked for.
     fn open_jobs(&self) -> usize {
-        let parts: usize = self.batches.values().map(|batch| batch.running.len()).sum();
-        self.open.len() + self.open_batches.len() - parts
+        let is_part = |id: &JobId| self.jobs.get(id).is_some_and(|job| job.part_of.is_some());
+        let searches = self.open.iter().filter(|(_, id)| !is_part(id)).count();
+        searches + self.open_batches.len()
     }
 
     fn check_watchers(&self) -> Result<(), Refusal> {
@@ -817,14 +822,14 @@ impl Cluster {
         for unit in self.fleet.block_stalled(now, self.config.lease) {
             self.revoke(now, unit, effects);
         }
+        while let Some(&(at, id)) = self.due.first().filter(|&&(at, _)| at <= now) {
+            self.due.remove(&(at, id));
+            self.whole_is_late(id, effects);
+        }
         let open: Vec<JobId> = self.open.iter().map(|&(_, id)| id).collect();
         for id in open {
             let Some(job) = self.jobs.get(&id) else { continue };
             if job.deadline().is_some_and(|deadline| deadline <= now) {
-                if job.whole.is_some() {
-                    self.whole_is_late(id, effects);
-                    continue;
-                }
                 let end = self.out_of_time(job);
                 self.end_job(now, id, end, effects);
             } else if job.ledger.abandoned_at().is_some_and(|at| at <= now) {
@@ -897,12 +902,16 @@ impl Cluster {
     /// a while has a little ahead of the others, not all that it has missed.
     fn next_job(&self, worst: Class, fits: impl Fn(&Job) -> bool) -> Option<JobId> {
         let least = self.least_served();
-        let ready = |&&(_, id): &&(Reverse<i32>, JobId)| {
+        let ready = |&(_, id): &(Reverse<i32>, JobId)| {
             let job = self.jobs.get(&id).filter(|job| job.ledger.is_open() && fits(job));
-            job.is_some_and(|job| job.is_free_whole() || job.whole.is_none() && job.plan.has_task(worst))
+            job.is_some_and(|job| job.plan.has_task(worst))
         };
-        let share = |&&(priority, id): &&(Reverse<i32>, JobId)| (priority, self.served_to(id).max(least), id);
-        self.open.iter().filter(ready).min_by_key(share).map(|&(_, id)| id)
+        let whole = |&(priority, batch): &(Reverse<i32>, JobId)| {
+            self.free_whole_of(batch, &fits).map(|id| (priority, id))
+        };
+        let share = |&(priority, id): &(Reverse<i32>, JobId)| (priority, self.served_to(id).max(least), id);
+        let wholes = self.open_batches.iter().filter_map(whole);
+        self.open.iter().copied().filter(ready).chain(wholes).min_by_key(share).map(|(_, id)| id)
     }
 
     /// What a job was given; of a part, what the whole was.

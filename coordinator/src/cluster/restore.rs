@@ -114,8 +114,7 @@ impl Cluster {
 
     pub(super) fn store_lost(&mut self, now: Duration, reason: &str, effects: &mut Vec<Effect>) {
         self.store_fault = Some(reason.to_owned());
-        let open: Vec<JobId> = self.open.iter().map(|&(_, id)| id).collect();
-        for id in open {
+        for id in self.open_searches() {
             self.revoke_all(now, id, effects);
             if let Some(job) = self.jobs.get_mut(&id) {
                 job.ledger.hold(now, reason, effects);
@@ -130,10 +129,10 @@ impl Cluster {
 
     pub(super) fn store_back(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         self.store_fault = None;
-        for (_, id) in &self.open {
-            if let Some(job) = self.jobs.get_mut(id) {
+        for id in self.open_searches() {
+            if let Some(job) = self.jobs.get_mut(&id) {
                 job.ledger.release(now, effects);
-                self.stale.entry(*id).or_default();
+                self.stale.entry(id).or_default();
             }
         }
         for (_, id) in &self.open_batches {

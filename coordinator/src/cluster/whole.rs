@@ -4,6 +4,8 @@
 //! depth 1 to its limit. It becomes an ordinary search, split where that pays, as soon as it is interrupted after a depth that
 //! took long: by slots that have nothing else to do, or by the loss of its worker.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use corridor_shared::board::Move;
@@ -86,6 +88,53 @@ fn iteration(lines: Vec<Line>, nodes: u64) -> Option<Iteration> {
 }
 
 impl Cluster {
+    /// Puts an open job where the scheduler and the clock find it: whole positions, of which there are many, with their book's
+    /// job and by when they are due, all others among the open jobs.
+    pub(super) fn place(&mut self, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let due = job.whole.as_ref().and_then(Whole::leased).and_then(|_| job.deadline());
+        let noted = std::mem::replace(&mut job.due, due);
+        if noted != due {
+            noted.map(|at| self.due.remove(&(at, id)));
+            due.map(|at| self.due.insert((at, id)));
+        }
+        if let Some(batch) = job.part_of.and_then(|of| self.batches.get_mut(&of)) {
+            if job.is_free_whole() {
+                batch.free.insert(id)
+            } else {
+                batch.free.remove(&id)
+            };
+        }
+        if job.whole.is_none() {
+            self.open.insert((Reverse(job.spec.priority), id));
+        }
+    }
+
+    /// Undoes [`Cluster::place`].
+    pub(super) fn displace(&mut self, job: &Job) {
+        let id = job.ledger.id;
+        self.open.remove(&(Reverse(job.spec.priority), id));
+        job.due.map(|at| self.due.remove(&(at, id)));
+        if let Some(batch) = job.part_of.and_then(|of| self.batches.get_mut(&of)) {
+            batch.free.remove(&id);
+        }
+    }
+
+    /// A position of a book's job that may be granted as a whole.
+    pub(super) fn free_whole_of(&self, batch: JobId, fits: impl Fn(&Job) -> bool) -> Option<JobId> {
+        let batch = self.batches.get(&batch).filter(|batch| batch.ledger.is_open())?;
+        let is_ready = |id: &JobId| self.jobs.get(id).is_some_and(|job| job.ledger.is_open() && fits(job));
+        batch.free.iter().copied().find(is_ready)
+    }
+
+    /// Every open job, parts and whole positions included.
+    pub(super) fn open_searches(&self) -> Vec<JobId> {
+        let parts = self.open_batches.iter().filter_map(|(_, id)| self.batches.get(id));
+        let parts = parts.flat_map(|batch| batch.running.keys().copied());
+        let open: BTreeSet<JobId> = self.open.iter().map(|&(_, id)| id).chain(parts).collect();
+        open.into_iter().collect()
+    }
+
     pub(super) fn grant_whole(
         &mut self,
         now: Duration,
@@ -129,6 +178,7 @@ impl Cluster {
             self.served = self.served.max(before);
             batch.served = before + estimate;
         }
+        self.place(id);
         self.fleet.grant(unit.clone(), worker, estimate, now);
         effects.push(Effect::Send { worker, command: Command::Grant(Box::new(unit)) });
     }
@@ -179,6 +229,7 @@ impl Cluster {
         }
         job.nodes += report.nodes;
         job.free_whole(lease.unit.unit, lease.unit.attempt);
+        self.place(id);
         let took_long = report.search_time >= LONG_SEARCH;
         let reached = iteration(report.lines, report.nodes).filter(|_| took_long || lease.shedding);
         if lease.shedding || reached.is_some() {
@@ -197,6 +248,7 @@ impl Cluster {
     ) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         let over = job.split_up(reached);
+        self.place(id);
         self.stale.entry(id).or_default();
         if let Some(stopped_by) = over {
             self.end_job(now, id, End::Done(stopped_by), effects);
@@ -212,6 +264,7 @@ impl Cluster {
             // Had it been the last depth, the unit would have ended.
             job.ending = job.split_up(reached);
         }
+        self.place(lease.unit.job);
         self.stale.entry(lease.unit.job).or_default();
     }
 
@@ -249,7 +302,9 @@ impl Cluster {
     pub(super) fn whole_is_late(&mut self, id: JobId, effects: &mut Vec<Effect>) {
         let Some(whole) = self.jobs.get_mut(&id).and_then(|job| job.whole.as_mut()) else { return };
         whole.is_late = true;
-        let Some(lease) = whole.leased.and_then(|unit| self.fleet.lease_mut(unit)) else { return };
+        let leased = whole.leased;
+        self.place(id);
+        let Some(lease) = leased.and_then(|unit| self.fleet.lease_mut(unit)) else { return };
         if !std::mem::replace(&mut lease.shedding, true) {
             let command = Command::Shed { unit: lease.unit.unit, attempt: lease.unit.attempt };
             effects.push(Effect::Send { worker: lease.worker, command });
