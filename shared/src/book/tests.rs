@@ -155,14 +155,65 @@ fn wins_are_counted_in_plies_on_the_way_up() {
     learn(&mut book, "e2 e8 e3", win);
     learn(&mut book, "e2 e8", found(12, 30, "d3h"));
     book.settle();
-    let score = |moves| {
-        let value = book.node(book.find(&position(moves)).expect("in the book")).value().expect("a value");
-        (value.score_white, value.bound)
-    };
     // White is to move after e8 and can have the win, however deep the search looked for another one.
-    assert_eq!(score("e2 e8"), (WhiteScore::WhiteWinsIn(21), Bound::Exact));
-    // Black need not play e8: White has at least nothing, as far as this is known.
-    assert_eq!(score("e2"), (WhiteScore::WhiteWinsIn(22), Bound::Upper));
+    let win = Some((WhiteScore::WhiteWinsIn(21), Bound::Exact, Source::BackedUp(mv("e3"))));
+    assert_eq!(verdict(&book, "e2 e8"), win);
+    // Black need not play e8: that it would lose says nothing, until a search has found no better move.
+    assert_eq!(verdict(&book, "e2"), None);
+    learn(&mut book, "e2", found(12, 30, "e8"));
+    book.settle();
+    assert_eq!(verdict(&book, "e2"), Some((WhiteScore::Cm(30), Bound::Lower, Source::Search)));
+}
+
+fn verdict(book: &Book, moves: &str) -> Option<(WhiteScore, Bound, Source)> {
+    let value = book.node(book.find(&position(moves)).expect("in the book")).value();
+    value.map(|value| (value.score_white, value.bound, value.source))
+}
+
+#[test]
+fn a_game_that_was_lost_proves_nothing_about_the_moves_before() {
+    let game = "e2 e8 e3 e7 e4 e6 d4 e5 d5 e4 d6 e3 d7 e2 d8 e1";
+    let mut book = book(&[game]);
+    let lost = |plies: u16| {
+        let moves: Vec<&str> = game.split(' ').take(16 - usize::from(plies)).collect();
+        verdict(&book, &moves.join(" ")).map(|(score, bound, _)| (score, bound))
+    };
+    assert_eq!(lost(0), Some((WhiteScore::BlackWinsIn(0), Bound::Exact)));
+    assert_eq!(lost(1), Some((WhiteScore::BlackWinsIn(1), Bound::Exact)), "Black moves and has won");
+    // White to move could have played anything else: that it may lose says nothing.
+    assert_eq!((2..=16).filter_map(lost).collect::<Vec<_>>(), []);
+    learn(&mut book, START, found(4, 22, "e2"));
+    book.settle();
+    assert_eq!(verdict(&book, START), Some((WhiteScore::Cm(22), Bound::Exact, Source::Search)));
+}
+
+#[test]
+fn a_bound_goes_up_as_what_it_is() {
+    let mut book = book(&["e2 e8 e3", "e2 e7h"]);
+    // Black has at least -30 after e2; so White's e2 is worth at most 30, which tells nothing about the start.
+    learn(&mut book, "e2 e8", found(9, 30, "e3"));
+    book.settle();
+    assert_eq!(verdict(&book, "e2"), Some((WhiteScore::Cm(30), Bound::Upper, Source::BackedUp(mv("e8")))));
+    assert_eq!(verdict(&book, START), None);
+    // With a search of the start, whose best move that is: less than it has said, so no move is better than that.
+    learn(&mut book, START, found(6, 50, "e2"));
+    book.settle();
+    assert_eq!(verdict(&book, START), Some((WhiteScore::Cm(50), Bound::Upper, Source::Search)));
+    // At most more than the search has said is no news.
+    learn(&mut book, START, found(7, 20, "e2"));
+    book.settle();
+    assert_eq!(verdict(&book, START), Some((WhiteScore::Cm(20), Bound::Exact, Source::Search)));
+    // A search says how good e2 is, and what Black's other moves are worth at most; then all is exact.
+    learn(&mut book, "e2", found(8, 40, "e8"));
+    book.settle();
+    assert_eq!(verdict(&book, "e2"), Some((WhiteScore::Cm(30), Bound::Exact, Source::BackedUp(mv("e8")))));
+    assert_eq!(verdict(&book, START), Some((WhiteScore::Cm(30), Bound::Exact, Source::BackedUp(mv("e2")))));
+    // Black's e8 is refuted; of the other moves one is known, less deep, and none is better than e8 seemed.
+    learn(&mut book, "e2 e7h", found(5, 60, "e3"));
+    learn(&mut book, "e2 e8", found(10, 90, "e3"));
+    book.settle();
+    let e7h = links::chosen(&position("e2"), mv("e7h"));
+    assert_eq!(verdict(&book, "e2"), Some((WhiteScore::Cm(60), Bound::Upper, Source::BackedUp(e7h))));
 }
 
 #[test]
@@ -171,6 +222,7 @@ fn a_cycle_ends_and_a_value_does_not_come_back_to_itself() {
     let mut book = book(&["e2 e8 e1 e9", "e2 e8 d2 e9 e2 e8"]);
     assert_eq!(book.len(), 6);
     learn(&mut book, "e2 e8", found(6, 33, "e3"));
+    learn(&mut book, "e2", found(6, 33, "e8"));
     let changed = book.settle();
     assert!(!changed.is_empty() && changed.len() <= book.len());
     let depths: Vec<u16> = book.ids().filter_map(|id| book.node(id).value()).map(|it| it.depth).collect();
