@@ -18,7 +18,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use corridor_shared::Position;
-use corridor_shared::book::{Book, Searched};
+use corridor_shared::book::{Book, Effort, Searched};
 use corridor_shared::job::{ENGINE_EPOCH, RootPrune};
 use corridor_shared::score::{Bound, WhiteScore};
 
@@ -164,6 +164,7 @@ fn found(draw: &mut Draw, position: &Position, depth: u8) -> Searched {
         prune: RootPrune::Cat,
         deterministic: false,
         others: Vec::new(),
+        effort: Effort::default(),
     }
 }
 

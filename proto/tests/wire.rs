@@ -14,7 +14,7 @@ use corridor_proto::convert::{
 use corridor_proto::json::{event_line, record_line};
 use corridor_proto::limits::{MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_UNIT_NODES};
 use corridor_proto::v1;
-use corridor_shared::book::{Alternative, Growth, Record, Searched, Side, Source, Value, canonical};
+use corridor_shared::book::{Alternative, Effort, Growth, Record, Searched, Side, Source, Value, canonical};
 use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     Accepted, Attempt, AuditReport, BoardHeat, BookAccepted, BookDone, BookJobSpec, BookProgress, BookStop,
@@ -363,6 +363,7 @@ fn record() -> Record {
                 score_white: WhiteScore::BlackWinsIn(9),
                 bound: Bound::Upper,
             }],
+            effort: Effort { nodes: 12_345, ms: 0 },
         }),
         value: Some(Value {
             score_white: WhiteScore::Cm(12),

@@ -31,7 +31,7 @@ use crate::score::{Bound, WhiteScore};
 pub use frontier::{Growth, Leaf, Side};
 pub use links::AssembleError;
 pub use record::Record;
-pub use wanted::Wanted;
+pub use wanted::{Order, Wanted};
 
 /// Number of a position within its book, in the order of arrival; never given twice.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,6 +74,34 @@ pub struct Searched {
     pub deterministic: bool,
     /// The other searched moves, as far as that is known.
     pub others: Vec<Alternative>,
+    /// The most that a search of the position has been given, this one or another that has found nothing better.
+    pub effort: Effort,
+}
+
+/// What a search was given.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Positions visited.
+    pub nodes: u64,
+    /// Time, in milliseconds.
+    pub ms: u64,
+}
+
+impl Effort {
+    fn max(self, other: Self) -> Self {
+        Self { nodes: self.nodes.max(other.nodes), ms: self.ms.max(other.ms) }
+    }
+}
+
+/// What a book has learned from a search.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Learned {
+    /// All that it has found.
+    Value,
+    /// Only that what was known is not improved by so much effort.
+    Effort,
+    /// Nothing.
+    Nothing,
 }
 
 /// A root move that is not the best one.
@@ -88,13 +116,20 @@ pub struct Alternative {
 }
 
 impl Searched {
-    /// Whether this says more than what is there: a proof, then depth, then exactness; of equals the one of the present engine,
-    /// then the one that has looked at more root moves. So a deeper value is never lost for a shallower one.
+    /// Whether this says more than what is there: a proof of the present engine's, then depth, then exactness; of equals the one
+    /// of the present engine, then the one that has looked at more root moves. So a deeper value is never lost for a shallower
+    /// one.
     #[must_use]
     pub fn supersedes(&self, old: &Self, engine: &str) -> bool {
         let worth = |it: &Self| {
             let breadth = (wanted::breadth(it.prune), it.multipv);
-            (it.is_proven(), it.depth, it.bound == Bound::Exact, *it.engine == *engine, breadth)
+            (
+                it.is_proven() && *it.engine == *engine,
+                it.depth,
+                it.bound == Bound::Exact,
+                *it.engine == *engine,
+                breadth,
+            )
         };
         worth(self) > worth(old)
     }
@@ -333,17 +368,24 @@ impl Book {
         (id, true)
     }
 
-    /// Takes in what a search found about a position, unless what is there says more. Returns whether it was taken. In a
-    /// symmetrical position the smaller of two best moves stands for both.
-    pub fn learn(&mut self, id: NodeId, found: Searched, engine: &str) -> bool {
+    /// Takes in what a search found about a position, unless what is there says more. In a symmetrical position the smaller of
+    /// two best moves stands for both.
+    pub fn learn(&mut self, id: NodeId, found: Searched, engine: &str) -> Learned {
         let node = &mut self.nodes[id.index()];
-        let found = found.folded(&node.position);
-        if node.searched.as_ref().is_some_and(|old| !found.supersedes(old, engine)) {
-            return false;
+        let mut found = found.folded(&node.position);
+        if let Some(old) = &mut node.searched {
+            // What another engine has tried says nothing about this one.
+            let effort = if old.engine == found.engine { old.effort.max(found.effort) } else { found.effort };
+            if !found.supersedes(old, engine) {
+                let is_more = old.engine == found.engine && effort != old.effort;
+                old.effort = if is_more { effort } else { old.effort };
+                return if is_more { Learned::Effort } else { Learned::Nothing };
+            }
+            found.effort = effort;
         }
         node.searched = Some(found);
         self.stale.insert(id);
-        true
+        Learned::Value
     }
 
     /// Brings all values up to date. Returns the positions of which the book says something else now, each once.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::board::{Color, Move, Position};
-use crate::book::{Growth, Record};
+use crate::book::{Growth, Order, Record};
 use crate::exchange::SharedEntry;
 use crate::score::{Bound, INFINITE, Score, WIN, WhiteScore};
 pub use crate::search::MAX_DEPTH;
@@ -166,12 +166,13 @@ impl BookJobSpec {
 
     /// The search of one of its positions.
     #[must_use]
-    pub fn search(&self, position: Position, limits: JobLimits) -> JobSpec {
+    pub fn search(&self, position: Position, order: Order) -> JobSpec {
+        let Order { limits, multipv, prune } = order;
         JobSpec {
             position,
             limits,
-            multipv: self.multipv,
-            prune: self.prune,
+            multipv,
+            prune,
             deterministic: self.deterministic,
             priority: self.priority,
             detach: true,
@@ -582,7 +583,7 @@ pub struct JobSummary {
     pub job: JobId,
     /// Where it stands.
     pub state: JobState,
-    /// Why, in plain words; empty when it is done.
+    /// Why, in plain words; empty when it has come to its end.
     pub reason: String,
     /// The position; `None` for a book's job.
     pub position: Option<Position>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use corridor_shared::Position;
 use corridor_shared::board::Move;
-use corridor_shared::book::{Alternative, Book, Growth, Searched, Value};
+use corridor_shared::book::{Alternative, Book, Effort, Growth, Searched, Value};
 use corridor_shared::job::{ENGINE_EPOCH, RootPrune};
 use corridor_shared::score::{Bound, WhiteScore};
 use proptest::prelude::*;
@@ -55,6 +55,7 @@ fn found(position: &Position, depth: u8, cm: i32, choice: u16) -> Searched {
                 bound: Bound::Upper,
             })
             .collect(),
+        effort: Effort::default(),
     }
 }
 

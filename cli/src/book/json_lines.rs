@@ -159,7 +159,7 @@ pub(super) mod tests {
     use corridor_proto::convert::record_from_wire;
     use corridor_proto::json::record_line;
     use corridor_shared::Position;
-    use corridor_shared::book::{Book, Searched};
+    use corridor_shared::book::{Book, Effort, Searched};
     use corridor_shared::job::ENGINE_EPOCH;
 
     use super::*;
@@ -187,6 +187,7 @@ pub(super) mod tests {
             prune: RootPrune::Cat,
             deterministic: false,
             others: Vec::new(),
+            effort: Effort::default(),
         };
         book.learn(start, searched("e2", WhiteScore::Cm(-30), Bound::Exact), ENGINE_EPOCH);
         book.learn(after, searched("e8", WhiteScore::BlackWinsIn(16), Bound::Upper), ENGINE_EPOCH);

@@ -212,7 +212,7 @@ fn position(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use corridor_shared::Position;
-    use corridor_shared::book::{Book, Growth, Searched};
+    use corridor_shared::book::{Book, Effort, Growth, Searched};
     use corridor_shared::job::{ENGINE_EPOCH, JobId, RootPrune};
     use corridor_shared::score::{Bound, WhiteScore};
 
@@ -281,6 +281,7 @@ mod tests {
             prune: RootPrune::Cat,
             deterministic: true,
             others: Vec::new(),
+            effort: Effort::default(),
         };
         book.learn(last, searched, ENGINE_EPOCH);
         book.settle();

@@ -199,7 +199,7 @@ pub(super) fn best_first(tree: &[Branch]) -> Vec<&Branch> {
 
 #[cfg(test)]
 mod tests {
-    use corridor_shared::book::{Book, Searched};
+    use corridor_shared::book::{Book, Effort, Searched};
     use corridor_shared::job::{ENGINE_EPOCH, RootPrune};
     use corridor_shared::score::Bound;
 
@@ -220,6 +220,7 @@ mod tests {
             prune: RootPrune::Cat,
             deterministic: false,
             others: Vec::new(),
+            effort: Effort::default(),
         }
     }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use corridor_shared::board::Position;
-use corridor_shared::book::{Book, NodeId, Wanted};
+use corridor_shared::book::{Book, NodeId, Order, Wanted};
 use corridor_shared::job::{
     BookAccepted, BookDone, BookJobSpec, BookProgress, BookStop, BookSummary, BookTask, ENGINE_EPOCH,
-    EventRecord, Failure, JobEvent, JobId, JobLimits, JobState, JobSummary, PositionFailure, PositionReport,
+    EventRecord, Failure, JobEvent, JobId, JobState, JobSummary, PositionFailure, PositionReport,
 };
 
-use super::ledger::Ledger;
+use super::ledger::{CANCELLED, Ledger};
 use super::messages::{Effect, Iteration, Keep, Standing};
 use crate::limits;
 
@@ -63,6 +63,8 @@ pub(crate) struct Batch {
     failed: u64,
     /// Nothing is left to add that would cost less.
     is_exhausted: bool,
+    /// How many positions it was about when it ended.
+    last_total: Option<u64>,
 }
 
 impl Batch {
@@ -79,13 +81,15 @@ impl Batch {
             added: 0,
             failed: 0,
             is_exhausted: false,
+            last_total: None,
             spec,
         };
         let most = match batch.spec.task {
             BookTask::Analyze { most: Some(most), .. } => usize::try_from(most).unwrap_or(usize::MAX),
             _ => usize::MAX,
         };
-        batch.todo = batch.unknown(book).take(most).collect();
+        // The others are for whoever asks again.
+        batch.todo = batch.unknown(book).take(most.min(limits::MAX_POSITIONS_PER_JOB)).collect();
         batch
     }
 
@@ -134,14 +138,14 @@ impl Batch {
         self.ledger.emit(JobEvent::BookAccepted(accepted), effects);
     }
 
-    /// The next position to search, with the limits of its search and how far that was before; positions that have become
+    /// The next position to search, with what is wanted and how far that was before; positions that have become
     /// known meanwhile are passed over.
-    pub(crate) fn next(&mut self, book: &Book) -> Option<(NodeId, JobLimits, Option<Iteration>)> {
+    pub(crate) fn next(&mut self, book: &Book) -> Option<(NodeId, Order, Option<Iteration>)> {
         let wanted = self.wanted();
         while let Some(id) = self.todo.pop_first() {
             let node = book.node(id);
-            if let Some(limits) = wanted.of(node) {
-                return Some((id, limits, self.progress.remove(&node.key())));
+            if let Some(order) = wanted.of(node) {
+                return Some((id, order, self.progress.remove(&node.key())));
             }
         }
         None
@@ -245,7 +249,14 @@ impl Batch {
     }
 
     fn total(&self) -> u64 {
-        self.searched + count(self.todo.len() + self.running.len())
+        self.last_total.unwrap_or_else(|| self.searched + count(self.todo.len() + self.running.len()))
+    }
+
+    /// It has no more parts.
+    pub(crate) fn close(&mut self) {
+        self.last_total = Some(self.total());
+        self.running.clear();
+        self.free.clear();
     }
 
     /// The job's last event.
@@ -269,7 +280,8 @@ impl Batch {
                     elapsed: self.ledger.elapsed(now),
                     stopped_by,
                 };
-                (JobState::Done, String::new(), JobEvent::BookDone(done))
+                let reason = if stopped_by == BookStop::Cancel { CANCELLED } else { "" };
+                (JobState::Done, reason.to_owned(), JobEvent::BookDone(done))
             }
             Err(failure) => (JobState::Failed, failure.message.clone(), JobEvent::Error(failure)),
         };

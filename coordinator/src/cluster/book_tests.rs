@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use corridor_shared::board::{Move, Position};
-use corridor_shared::book::{Growth, Record, Searched};
+use corridor_shared::book::{Effort, Growth, Record, Searched};
 use corridor_shared::job::{
     BookDone, BookJobSpec, BookTask, EventRecord, JobEvent, JobId, JobLimits, JobState, PositionReport,
     RootPrune,
@@ -149,6 +149,12 @@ fn found_again(entries: &[Keep]) -> Kept {
                     batch.progress.remove(key);
                 }
             }
+            Keep::Effort { key, effort, .. } => {
+                found.get_mut(key).expect("a value").effort = *effort;
+                for batch in batches.values_mut() {
+                    batch.progress.remove(key);
+                }
+            }
             Keep::BookJob { job, spec } => {
                 let standing = Standing {
                     state: JobState::Queued,
@@ -159,8 +165,11 @@ fn found_again(entries: &[Keep]) -> Kept {
                 };
                 let (spec, events) = ((**spec).clone(), Vec::new());
                 let progress = BTreeMap::new();
-                let kept = KeptBatch { job: *job, spec, standing, events, added: 0, progress };
-                assert!(batches.insert(*job, kept).is_none(), "accepted twice");
+                let kept = KeptBatch { job: *job, spec: spec.clone(), standing, events, added: 0, progress };
+                let there = batches.entry(*job).or_insert(kept);
+                let again = BookJobSpec { priority: spec.priority, ..there.spec.clone() };
+                assert_eq!(again, spec, "only the priority changes");
+                there.spec = again;
             }
             Keep::Event { job, record } => {
                 batches.get_mut(job).expect("a job").events.push(Arc::clone(record));
@@ -189,7 +198,12 @@ fn found_again(entries: &[Keep]) -> Kept {
 /// All that a book says, without who said it and when.
 fn said(world: &World) -> Vec<Record> {
     let anonymous = |record: Record| Record {
-        searched: record.searched.map(|it| Searched { analysed_at: 0, worker: "".into(), ..it }),
+        searched: record.searched.map(|it| Searched {
+            analysed_at: 0,
+            worker: "".into(),
+            effort: Effort { ms: 0, ..it.effort },
+            ..it
+        }),
         ..record
     };
     world.cluster.books[&name()].records().map(anonymous).collect()
@@ -250,6 +264,87 @@ fn a_book_is_analysed_position_by_position() {
     let limits = JobLimits { depth: Some(3), ..JobLimits::default() };
     let deeper = world.work_on(BookJobSpec { limits, ..spec(ANALYZE) }).expect("accepted");
     assert_eq!(world.run_book(deeper).searched, 11);
+}
+
+fn summary(world: &World, job: JobId) -> JobSummary {
+    let mut jobs = world.cluster.list(world.now, 10, None);
+    jobs.retain(|summary| summary.job == job);
+    jobs.pop().expect("a job")
+}
+
+/// Asks for the same twice: the second time there is nothing left to do, also for a coordinator that only knows what was kept.
+fn ends(mut world: World, spec: &BookJobSpec, searched: u64) -> World {
+    let job = world.work_on(spec.clone()).expect("accepted");
+    let done = world.run_book(job);
+    assert_eq!((done.searched, done.left), (searched, 0), "{spec:?}");
+    let mut world = world.restarted();
+    world.join(2);
+    let job = world.work_on(spec.clone()).expect("accepted");
+    assert_eq!(world.run_book(job).searched, 0, "{spec:?}");
+    world
+}
+
+#[test]
+fn a_search_that_finds_nothing_better_is_not_repeated() {
+    let mut world = with_games();
+    world.join(2);
+    world = ends(world, &spec(ANALYZE), 11);
+    // Hardly more than what has been visited leads no deeper.
+    let given = |world: &World| {
+        let book = &world.cluster.books[&name()];
+        let efforts = book.ids().map(|id| book.node(id).searched().expect("a search").effort.nodes);
+        efforts.max().expect("positions")
+    };
+    let limits = JobLimits { nodes: Some(given(&world) + 1), ..JobLimits::default() };
+    world = ends(world, &BookJobSpec { limits, ..spec(ANALYZE) }, 11);
+    let book = &world.cluster.books[&name()];
+    let searches: Vec<_> = book.ids().filter_map(|id| book.node(id).searched()).collect();
+    assert!(searches.iter().any(|it| it.effort.nodes > it.nodes && it.depth == 2));
+}
+
+#[test]
+fn what_looks_at_more_moves_is_at_least_as_deep_as_what_it_replaces() {
+    let mut world = with_games();
+    world.join(2);
+    world = ends(world, &BookJobSpec { prune: RootPrune::None, ..spec(ANALYZE) }, 11);
+    let limits = JobLimits { nodes: Some(50), ..JobLimits::default() };
+    world = ends(world, &BookJobSpec { multipv: 3, limits, ..spec(ANALYZE) }, 11);
+    for id in world.cluster.books[&name()].ids() {
+        let searched = world.cluster.books[&name()].node(id).searched().expect("a search");
+        assert_eq!((searched.depth, searched.multipv, searched.prune), (2, 3, RootPrune::None));
+    }
+}
+
+#[test]
+fn whoever_asks_again_may_change_the_priority() {
+    let mut world = with_games();
+    let job = world.work_on(spec(ANALYZE)).expect("accepted");
+    let other = world.work_on(BookJobSpec { multipv: 2, ..spec(ANALYZE) }).expect("accepted");
+    assert_eq!(world.work_on(BookJobSpec { priority: 7, multipv: 2, ..spec(ANALYZE) }), Ok(other));
+    assert_eq!((summary(&world, job).priority, summary(&world, other).priority), (0, 7));
+    let worker = world.join(1);
+    let unit = world.running(worker).expect("a unit");
+    assert_eq!(world.cluster.jobs[&unit.job].part_of, Some(other), "it is served first");
+    let mut world = world.restarted();
+    assert_eq!(summary(&world, other).priority, 7);
+    let worker = world.join(1);
+    let unit = world.running(worker).expect("a unit");
+    assert_eq!(world.cluster.jobs[&unit.job].part_of, Some(other), "also by who comes after");
+    world.run_book(other);
+}
+
+#[test]
+fn a_cancelled_job_says_so_and_how_much_was_left() {
+    let mut world = with_games();
+    let worker = world.join(1);
+    let job = world.work_on(spec(ANALYZE)).expect("accepted");
+    let unit = world.running(worker).expect("a unit");
+    world.finish(worker, &unit);
+    assert_eq!(world.ask(Question::Cancel(job)), Ok(Answer::Nothing));
+    let summary = summary(&world, job);
+    let book = summary.book.expect("a book's job");
+    assert_eq!((summary.state, &*summary.reason), (JobState::Done, "cancelled"));
+    assert!(book.done < book.total && book.total == 11, "{book:?}");
 }
 
 #[test]

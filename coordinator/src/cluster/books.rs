@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use corridor_shared::board::{Move, Position};
-use corridor_shared::book::{Alternative, Book, NodeId, Searched};
+use corridor_shared::book::{Alternative, Book, Effort, Learned, NodeId, Order, Searched};
 use corridor_shared::job::{
     BookJobSpec, BookStop, BookTask, DoneReport, ENGINE_EPOCH, Failure, JobId, JobLimits, JobState, Line,
-    WorkerId,
+    StoppedBy, WorkerId,
 };
 use corridor_shared::score::Bound;
 
@@ -67,7 +67,7 @@ impl Cluster {
         let mut taken = Vec::new();
         for (position, searched) in found {
             let Some(id) = book.find(&position) else { continue };
-            if book.learn(id, searched, ENGINE_EPOCH) {
+            if book.learn(id, searched, ENGINE_EPOCH) == Learned::Value {
                 taken.push(id);
             }
         }
@@ -153,9 +153,6 @@ impl Cluster {
             return Err(Refusal::Precondition(format!("book '{name}' has no positions: import some")));
         }
         let mut batch = Batch::new(id, spec, book, now);
-        if batch.todo.len() > limits::MAX_POSITIONS_PER_JOB {
-            return Err(exhausted("max_positions_per_job", limits::MAX_POSITIONS_PER_JOB));
-        }
         self.last_job = id.0;
         if let Some(watcher) = watcher {
             batch.ledger.watched(watcher);
@@ -183,13 +180,34 @@ impl Cluster {
         if spec.detach {
             batch.ledger.let_go();
         }
+        let is_other = batch.spec.priority != spec.priority;
         if let Some(watcher) = watcher {
             let records = batch.ledger.events_after(0);
             effects.push(Effect::Deliver { job, watcher, records });
             batch.ledger.watched(watcher);
             self.watchers.insert(watcher, job);
         }
+        if is_other {
+            self.prioritise(job, spec.priority, effects);
+        }
         Some(job)
+    }
+
+    /// A book's job is served in another order from now on.
+    fn prioritise(&mut self, id: JobId, priority: i32, effects: &mut Vec<Effect>) {
+        for part in self.parts(id) {
+            let Some(mut job) = self.jobs.remove(&part) else { continue };
+            self.displace(&job);
+            job.spec.priority = priority;
+            job.due = None;
+            self.jobs.insert(part, job);
+            self.place(part);
+        }
+        let Some(batch) = self.batches.get_mut(&id) else { return };
+        self.open_batches.remove(&(Reverse(batch.spec.priority), id));
+        batch.spec.priority = priority;
+        effects.push(Effect::Keep(Keep::BookJob { job: id, spec: Box::new(batch.spec.clone()) }));
+        self.open_batches.insert((Reverse(priority), id));
     }
 
     // ---- parts ----------------------------------------------------------------------------------------------------
@@ -218,8 +236,8 @@ impl Cluster {
             let at_once = wanted.min(limits::MAX_PARTS);
             let has_room = batch.running.len() < at_once;
             let Some(book) = self.books.get(&batch.spec.book).filter(|_| has_room) else { return };
-            if let Some((node, limits, iteration)) = batch.next(book) {
-                self.begin_part(now, id, node, limits, iteration, effects);
+            if let Some((node, order, iteration)) = batch.next(book) {
+                self.begin_part(now, id, node, order, iteration, effects);
                 continue;
             }
             let most = batch.room_to_grow(book, now, at_once);
@@ -234,7 +252,7 @@ impl Cluster {
         now: Duration,
         of: JobId,
         node: NodeId,
-        limits: JobLimits,
+        order: Order,
         iteration: Option<Iteration>,
         effects: &mut Vec<Effect>,
     ) {
@@ -242,7 +260,7 @@ impl Cluster {
         let Some(book) = self.books.get(&batch.spec.book) else { return };
         self.last_part += 1;
         let id = JobId(FIRST_PART + self.last_part);
-        let spec = batch.spec.search(*book.node(node).position(), limits);
+        let spec = batch.spec.search(*book.node(node).position(), order);
         let mut job = Job::part(id, of, spec, now);
         let over = iteration.and_then(|iteration| {
             job.whole = None;
@@ -323,9 +341,13 @@ impl Cluster {
             let message = "no depth was completed".to_owned();
             return batch.position_failed(*book.node(node).position(), message, effects);
         };
-        if book.learn(node, searched, ENGINE_EPOCH) {
-            self.keep_found(&name, node, report.lines, effects);
-            self.settle_book(&name, effects);
+        match book.learn(node, searched, ENGINE_EPOCH) {
+            Learned::Value => {
+                self.keep_found(&name, node, report.lines, effects);
+                self.settle_book(&name, effects);
+            }
+            Learned::Effort => self.keep_effort(&name, node, effects),
+            Learned::Nothing => {}
         }
         let (Some(batch), Some(book)) = (self.batches.get_mut(&of), self.books.get(&name)) else { return };
         batch.position_done(book, node, report.nodes, now, workers, effects);
@@ -376,8 +398,7 @@ impl Cluster {
         let Some(batch) = self.batches.get_mut(&id).filter(|batch| !batch.ledger.state.is_final()) else {
             return;
         };
-        batch.running.clear();
-        batch.free.clear();
+        batch.close();
         for watcher in &batch.ledger.watchers {
             self.watchers.remove(watcher);
         }
@@ -476,6 +497,12 @@ impl Cluster {
         effects.push(Effect::Keep(Keep::Found { book, key, searched, lines }));
     }
 
+    fn keep_effort(&self, name: &Arc<str>, id: NodeId, effects: &mut Vec<Effect>) {
+        let Some(node) = self.books.get(name).map(|book| book.node(id)) else { return };
+        let Some(effort) = node.searched().map(|searched| searched.effort) else { return };
+        effects.push(Effect::Keep(Keep::Effort { book: Arc::clone(name), key: node.key(), effort }));
+    }
+
     /// Brings a book up to date and keeps what it says now.
     fn settle_book(&mut self, name: &Arc<str>, effects: &mut Vec<Effect>) {
         let Some(book) = self.books.get_mut(name) else { return };
@@ -516,7 +543,24 @@ fn searched(job: &Job, report: &DoneReport, analysed_at: u64) -> Option<Searched
         prune: job.spec.prune,
         deterministic: job.spec.deterministic,
         others: others.iter().map(other).collect(),
+        effort: effort(&job.spec.limits, report),
     })
+}
+
+/// What a search was given: its limit, if that has ended it, however little of it the search has used.
+fn effort(limits: &JobLimits, report: &DoneReport) -> Effort {
+    let ms = u64::try_from(report.elapsed.as_millis()).unwrap_or(u64::MAX);
+    let (mut effort, is_deep) =
+        (Effort { nodes: report.nodes, ms }, limits.depth.is_some_and(|depth| report.depth >= depth));
+    match report.stopped_by {
+        StoppedBy::Time => {
+            let time = limits.time.map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+            effort.ms = effort.ms.max(time);
+        }
+        _ if !is_deep => effort.nodes = effort.nodes.max(limits.nodes.unwrap_or(0)),
+        _ => {}
+    }
+    effort
 }
 
 fn count(number: usize) -> u64 {

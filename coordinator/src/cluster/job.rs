@@ -12,7 +12,7 @@ use corridor_shared::job::{
 use corridor_shared::score::WhiteScore;
 use corridor_shared::search::PruneMode;
 
-use super::ledger::Ledger;
+use super::ledger::{CANCELLED, Ledger};
 use super::merge;
 use super::messages::{Effect, Iteration, Keep, Known, Standing};
 use super::plan::{Manner, Plan, RootMove};
@@ -134,7 +134,8 @@ impl Job {
         let limits = &self.spec.limits;
         let unlimited = limits.depth.is_none() && limits.nodes.is_none();
         let time = limits.time.or(unlimited.then_some(DEFAULT_TIME))?;
-        let grace = if self.depth == 0 { FIRST_DEPTH_GRACE } else { Duration::ZERO };
+        // Of a whole position nobody knows how deep it is: its worker is asked, and hands back what it has.
+        let grace = if self.depth == 0 && self.whole.is_none() { FIRST_DEPTH_GRACE } else { Duration::ZERO };
         self.ledger.after(time.saturating_add(grace))
     }
 
@@ -241,7 +242,8 @@ impl Job {
         debug_assert!(self.leased_units().next().is_none(), "a lease outlived its job");
         let (state, reason, event) = match end {
             End::Done(stopped_by) => {
-                (JobState::Done, String::new(), JobEvent::Done(self.done(stopped_by, now)))
+                let reason = if stopped_by == StoppedBy::Cancel { CANCELLED } else { "" };
+                (JobState::Done, reason.to_owned(), JobEvent::Done(self.done(stopped_by, now)))
             }
             End::Failed(failure) => (JobState::Failed, failure.message.clone(), JobEvent::Error(failure)),
         };

@@ -12,6 +12,9 @@ use crate::limits::UNWATCHED_TIME;
 /// The reason that a client's pause is given.
 pub(crate) const PAUSED_BY_CLIENT: &str = "paused by a client";
 
+/// Why a job has ended that was not to go on.
+pub(crate) const CANCELLED: &str = "cancelled";
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {

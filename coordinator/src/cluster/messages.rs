@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use corridor_shared::board::{Move, Position};
-use corridor_shared::book::{Book, Searched, Value};
+use corridor_shared::book::{Book, Effort, Searched, Value};
 use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     Attempt, BookJobSpec, EventRecord, JobId, JobSpec, JobState, JobSummary, Line, Registration, Terms, Unit,
@@ -275,6 +275,15 @@ pub enum Keep {
         /// Every searched root move, best first.
         lines: Vec<Line>,
     },
+    /// A search has found nothing better about a position of a book than what is there.
+    Effort {
+        /// The book.
+        book: Arc<str>,
+        /// The position's key.
+        key: u64,
+        /// The most that a search of it has been given.
+        effort: Effort,
+    },
     /// A book says something else of some positions.
     Values {
         /// The book.
@@ -314,6 +323,7 @@ impl Keep {
             | Self::BookJob { job, .. } => Some(*job),
             Self::Positions { .. }
             | Self::Found { .. }
+            | Self::Effort { .. }
             | Self::Values { .. }
             | Self::Progress { .. }
             | Self::Rewrite { .. } => None,

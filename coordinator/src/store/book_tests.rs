@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use corridor_shared::board::{Move, Position};
-use corridor_shared::book::{Alternative, Book, Growth, NodeId, Record, Searched};
+use corridor_shared::book::{Alternative, Book, Effort, Growth, Learned, NodeId, Record, Searched};
 use corridor_shared::job::{
     BookAccepted, BookJobSpec, BookTask, ENGINE_EPOCH, JobEvent, JobId, JobLimits, JobState, Line, RootPrune,
 };
@@ -60,6 +60,7 @@ fn searched(position: &Position, depth: u8, cm: i32) -> Searched {
         prune: RootPrune::Audit,
         deterministic: true,
         others: others.map(|(&mv, (score_white, bound))| Alternative { mv, score_white, bound }).collect(),
+        effort: Effort { nodes: (1 << 40) + 1, ms: 70_000 },
     }
 }
 
@@ -74,7 +75,7 @@ fn learned(mut book: Book) -> Book {
     for (id, depth) in book.ids().zip(1..) {
         if !book.node(id).is_over() && book.node(id).searched().is_none() {
             let searched = searched(book.node(id).position(), depth, i32::from(depth) * 10 - 50);
-            assert!(book.learn(id, searched, ENGINE_EPOCH));
+            assert_eq!(book.learn(id, searched, ENGINE_EPOCH), Learned::Value);
         }
     }
     book.settle();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use corridor_proto::convert::{book_spec_from_bytes, book_spec_to_bytes, lines_from_bytes, lines_to_bytes};
 use corridor_shared::board::{Color, Move, Position};
-use corridor_shared::book::{Alternative, Book, Edge, Node, Searched, Source, Value as BookValue};
+use corridor_shared::book::{Alternative, Book, Edge, Effort, Node, Searched, Source, Value as BookValue};
 use corridor_shared::job::{BookJobSpec, ENGINE_EPOCH, JobId, JobState, Line, RootPrune};
 use corridor_shared::score::{Bound, Score, WhiteScore};
 
@@ -55,6 +55,7 @@ struct Changes<'a> {
     positions: Vec<(&'a str, Option<JobId>, u32, &'a Position)>,
     edges: Vec<(&'a str, (u64, Move, u64))>,
     found: BTreeMap<Place<'a>, (&'a Searched, &'a [Line])>,
+    efforts: BTreeMap<Place<'a>, Effort>,
     values: BTreeMap<Place<'a>, Option<BookValue>>,
     progress: BTreeMap<Place<'a>, (JobId, &'a Iteration)>,
     forgotten: Vec<JobId>,
@@ -73,7 +74,12 @@ impl<'a> Changes<'a> {
                 }
                 Keep::Found { book, key, searched, lines } => {
                     changes.progress.remove(&(&**book, *key));
+                    changes.efforts.remove(&(&**book, *key));
                     changes.found.insert((book, *key), (searched, lines));
+                }
+                Keep::Effort { book, key, effort } => {
+                    changes.progress.remove(&(&**book, *key));
+                    changes.efforts.insert((book, *key), *effort);
                 }
                 Keep::Values { book, values } => {
                     changes.values.extend(values.iter().map(|&(key, value)| ((&**book, key), value)));
@@ -94,6 +100,7 @@ impl<'a> Changes<'a> {
         write_edges(connection, self.edges.iter().copied()).await?;
         write_found(connection, self.found.iter().map(|(&at, &(searched, lines))| (at, searched, lines)))
             .await?;
+        write_efforts(connection, self.efforts.iter().map(|(&at, &effort)| (at, effort))).await?;
         write_values(connection, self.values.iter().map(|(&at, &value)| (at, value))).await?;
         self.write_progress(connection).await
     }
@@ -120,7 +127,8 @@ impl<'a> Changes<'a> {
         let before = "INSERT INTO job (id, position, spec, traceparent, accepted_unix_ms, state, paused, nodes, elapsed_ms, \
                       depth, depth_nodes, engine, book, task)";
         let rows = self.jobs.iter().map(row).collect();
-        connection.run_for(before, rows, "ON CONFLICT (id) DO NOTHING").await
+        // One that is told again has another priority.
+        connection.run_for(before, rows, "ON CONFLICT (id) DO UPDATE SET spec = excluded.spec").await
     }
 
     async fn write_positions(&self, connection: &mut Connection) -> Result<(), sqlx::Error> {
@@ -189,7 +197,7 @@ async fn write_found<'a>(
     connection: &mut Connection,
     found: impl Iterator<Item = (Place<'a>, &'a Searched, &'a [Line])>,
 ) -> Result<(), sqlx::Error> {
-    let (mut rows, mut over): (Vec<[Value<'_>; 17]>, Vec<[Value<'_>; 2]>) = (Vec::new(), Vec::new());
+    let (mut rows, mut over): (Vec<[Value<'_>; 19]>, Vec<[Value<'_>; 2]>) = (Vec::new(), Vec::new());
     for ((book, key), searched, lines) in found {
         let (kind, score) = score_columns(searched.score_white);
         rows.push([
@@ -210,17 +218,42 @@ async fn write_found<'a>(
             i64::from(searched.deterministic).into(),
             lines_to_bytes(lines).into(),
             others_to_bytes(&searched.others).into(),
+            big(searched.effort.nodes).into(),
+            big(searched.effort.ms).into(),
         ]);
         over.push([book.into(), key_text(key).into()]);
     }
     let before = "WITH new (book, key, depth, score_kind, score_white, bound_white, best_move, pv, nodes, engine, \
-                  analysed_unix_s, worker, multipv, prune, deterministic, lines, others) AS (";
+                  analysed_unix_s, worker, multipv, prune, deterministic, lines, others, effort_nodes, \
+                  effort_ms) AS (";
     let after = ") UPDATE book_position SET depth = new.depth, score_kind = new.score_kind, \
                  score_white = new.score_white, bound_white = new.bound_white, best_move = new.best_move, pv = new.pv, \
                  nodes = new.nodes, engine = new.engine, analysed_unix_s = new.analysed_unix_s, worker = new.worker, \
                  multipv = new.multipv, prune = new.prune, deterministic = new.deterministic, lines = new.lines, \
-                 others = new.others FROM new WHERE book_position.book = new.book AND book_position.key = new.key";
+                 others = new.others, effort_nodes = new.effort_nodes, effort_ms = new.effort_ms FROM new WHERE book_position.book = new.book AND book_position.key = new.key";
     connection.run_for(before, rows, after).await?;
+    end_progress(connection, over).await
+}
+
+/// Searches have found nothing better than what is there.
+async fn write_efforts<'a>(
+    connection: &mut Connection,
+    efforts: impl Iterator<Item = (Place<'a>, Effort)>,
+) -> Result<(), sqlx::Error> {
+    let (mut rows, mut over): (Vec<[Value<'_>; 4]>, Vec<[Value<'_>; 2]>) = (Vec::new(), Vec::new());
+    for ((book, key), effort) in efforts {
+        rows.push([book.into(), key_text(key).into(), big(effort.nodes).into(), big(effort.ms).into()]);
+        over.push([book.into(), key_text(key).into()]);
+    }
+    let before = "WITH new (book, key, nodes, ms) AS (";
+    let after = ") UPDATE book_position SET effort_nodes = new.nodes, effort_ms = new.ms FROM new \
+                 WHERE book_position.book = new.book AND book_position.key = new.key";
+    connection.run_for(before, rows, after).await?;
+    end_progress(connection, over).await
+}
+
+/// What was kept of searches that have ended is of no use any more.
+async fn end_progress(connection: &mut Connection, over: Vec<[Value<'_>; 2]>) -> Result<(), sqlx::Error> {
     let before = "WITH new (book, key) AS (";
     let after = ") DELETE FROM book_progress WHERE EXISTS (SELECT 1 FROM new \
                  WHERE new.book = book_progress.book AND new.key = book_progress.key)";
@@ -327,6 +360,7 @@ async fn rewrite_searches(
         prune: RootPrune::Cat,
         deterministic: false,
         others: Vec::new(),
+        effort: Effort::default(),
     };
     let none: Vec<Line> = Vec::new();
     let found = book.ids().map(|id| {
@@ -444,6 +478,10 @@ pub(super) fn searched_from(row: &Row) -> Result<Option<Searched>, StoreError> {
         prune: prune_from(&row.text("prune")?)?,
         deterministic: row.number("deterministic")? != 0,
         others: others_from_bytes(&row.bytes("others")?)?,
+        effort: Effort {
+            nodes: narrow(row.number("effort_nodes")?.max(row.number("nodes")?), "effort_nodes")?,
+            ms: narrow(row.number("effort_ms")?, "effort_ms")?,
+        },
     }))
 }
 
@@ -472,7 +510,7 @@ pub(super) fn position_from(text: &str) -> Result<Position, StoreError> {
 macro_rules! position_columns {
     () => {
         "key, number, position, depth, score_kind, score_white, bound_white, best_move, pv, nodes, engine, \
-         analysed_unix_s, worker, multipv, prune, deterministic, others, value_source, value_kind, value_white, \
+         analysed_unix_s, worker, multipv, prune, deterministic, others, effort_nodes, effort_ms, value_source, value_kind, value_white, \
          value_bound, value_depth, value_move"
     };
 }

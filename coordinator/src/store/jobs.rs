@@ -62,6 +62,7 @@ impl<'a> Changes<'a> {
                 Keep::BookJob { job, .. } => changes.last_job = changes.last_job.max(Some(*job)),
                 Keep::Positions { .. }
                 | Keep::Found { .. }
+                | Keep::Effort { .. }
                 | Keep::Values { .. }
                 | Keep::Progress { .. }
                 | Keep::Rewrite { .. } => {}

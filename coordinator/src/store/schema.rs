@@ -10,9 +10,11 @@ use super::connection::{Connection, answered, plain};
 fn migrations() -> Vec<Migration> {
     let jobs = include_str!("../../migrations/0001_jobs.sql").into_sql_str();
     let books = include_str!("../../migrations/0002_books.sql").into_sql_str();
+    let effort = include_str!("../../migrations/0003_effort.sql").into_sql_str();
     vec![
         Migration::new(1, "jobs".into(), MigrationType::Simple, jobs, false),
         Migration::new(2, "books".into(), MigrationType::Simple, books, false),
+        Migration::new(3, "effort".into(), MigrationType::Simple, effort, false),
     ]
 }
 

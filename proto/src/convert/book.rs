@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use corridor_shared::board::{Color, Move, Position};
-use corridor_shared::book::{Alternative, Growth, Record, Searched, Side, Source, Value, canonical};
+use corridor_shared::book::{Alternative, Effort, Growth, Record, Searched, Side, Source, Value, canonical};
 use corridor_shared::job::{
     BookAccepted, BookDone, BookJobSpec, BookProgress, BookStop, BookSummary, BookTask, JobId, JobLimits,
     PositionFailure, PositionReport,
@@ -357,6 +357,7 @@ fn searched_from_wire(node: &v1::BookNode) -> Converted<Searched> {
         prune: root_prune_from_wire(node.prune, "prune")?,
         deterministic: node.deterministic,
         others: node.others.iter().map(alternative_from_wire).collect::<Converted<_>>()?,
+        effort: Effort { nodes: node.nodes, ms: 0 },
     })
 }
 

@@ -38,6 +38,7 @@ fn found(depth: u8, cm: i32, best: &str) -> Searched {
         prune: RootPrune::Cat,
         deterministic: true,
         others: Vec::new(),
+        effort: Effort::default(),
     }
 }
 
@@ -46,7 +47,7 @@ fn learn(book: &mut Book, moves: &str, mut found: Searched) -> bool {
     let at = position(moves);
     let id = book.find(&at).expect("in the book");
     found.best_move = crate::exchange::folded(&at, found.best_move);
-    book.learn(id, found, ENGINE_EPOCH)
+    book.learn(id, found, ENGINE_EPOCH) == Learned::Value
 }
 
 fn value(book: &Book, moves: &str) -> Option<(i32, u16, Source)> {
