@@ -181,6 +181,36 @@ impl Connection {
         }
     }
 
+    /// Hands on the rows of an answer one by one, as they come: a row takes many times the room of what is made of it, and a
+    /// book has hundreds of thousands.
+    ///
+    /// # Errors
+    /// The answer does not come, or whoever takes a row does not want more.
+    pub(super) async fn each(
+        &mut self,
+        sql: &'static str,
+        values: Vec<Value<'_>>,
+        mut take: impl FnMut(Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let failed = |error: sqlx::Error| unreadable(plain(&error));
+        match self {
+            Self::Sqlite(line) => {
+                let mut answer = bound!(sql, values).fetch(line);
+                while let Some(row) = answer.try_next().await.map_err(failed)? {
+                    take(Row::Sqlite(row))?;
+                }
+            }
+            Self::Postgres(line) => {
+                let mut answer = bound!(sql, values).fetch(line);
+                // However many there are, each must come in time.
+                while let Some(row) = answered(answer.try_next()).await.map_err(failed)? {
+                    take(Row::Postgres(row))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Leaves in good order.
     pub(super) async fn close(self) -> Result<(), sqlx::Error> {
         match self {
