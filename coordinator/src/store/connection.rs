@@ -192,7 +192,7 @@ impl Connection {
         values: Vec<Value<'_>>,
         mut take: impl FnMut(Row) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let failed = |error: sqlx::Error| unreadable(plain(&error));
+        let failed = |error: sqlx::Error| read_fault(&error);
         match self {
             Self::Sqlite(line) => {
                 let mut answer = bound!(sql, values).fetch(line);
@@ -266,4 +266,29 @@ pub(super) fn plain(error: &sqlx::Error) -> String {
 /// As the fault of a write.
 pub(super) fn fault(error: &sqlx::Error) -> StoreError {
     StoreError::Write(plain(error))
+}
+
+/// As the fault of a read. Whether what stands there makes sense is known only if it was had.
+pub(super) fn read_fault(error: &sqlx::Error) -> StoreError {
+    if is_damage(error) { unreadable(plain(error)) } else { StoreError::Read(plain(error)) }
+}
+
+/// Whether it is what stands in the database that is wrong, and not the way there.
+fn is_damage(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Database(error) => {
+            let code = error.code().unwrap_or_default();
+            // SQLite's extended codes have the code in their last byte: SQLITE_CORRUPT, SQLITE_NOTADB.
+            let is_broken_file = || code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 11 | 26));
+            // Class XX of PostgreSQL: data and index corrupted.
+            let is_server = error.try_downcast_ref::<sqlx::postgres::PgDatabaseError>().is_some();
+            if is_server { matches!(&*code, "XX001" | "XX002") } else { is_broken_file() }
+        }
+        sqlx::Error::ColumnDecode { .. }
+        | sqlx::Error::ColumnNotFound(_)
+        | sqlx::Error::ColumnIndexOutOfBounds { .. }
+        | sqlx::Error::Decode(_)
+        | sqlx::Error::TypeNotFound { .. } => true,
+        _ => false,
+    }
 }

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 
 use super::StoreError;
 use super::books::{key_text, load_book, position_columns, position_from, searched_from, value_from};
-use super::connection::{Connection, Row, fault};
+use super::connection::{Connection, Row, fault, read_fault};
 use super::jobs::select;
 use super::place::Place;
 use super::postgres::PostgresReader;
@@ -113,7 +113,7 @@ impl DatabaseReader {
                 (server.connect().await?, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             }
         };
-        line.run(begin).await.map_err(|error| super::rows::unreadable(super::connection::plain(&error)))?;
+        line.run(begin).await.map_err(|error| read_fault(&error))?;
         Ok(line)
     }
 }
