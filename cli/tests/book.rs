@@ -271,10 +271,17 @@ fn requests_that_cannot_be_are_refused_in_a_line() {
     assert!(!Path::new(&missing).exists(), "nothing was made");
     refused(&["book"], "a subcommand is wanted: see 'corridor book --help'");
     let url = ["--coordinator", "http://127.0.0.1:1"];
-    refused(
-        &[&["book", "analyze", "--depth", "1", "--workers", "1"], &url[..]].concat(),
-        "--workers, --threads and --hash are for workers of this process, not for a --coordinator",
-    );
+    // Workers of this process are none of a cluster's, as with `analyze`.
+    for crew in [["--workers", "1"], ["--threads", "1"], ["--threads", "2"], ["--hash", "1M"]] {
+        for work in [
+            &["book", "analyze", "--depth", "1"][..],
+            &["book", "expand", "--positions", "1", "--depth", "1"],
+        ] {
+            let ran = run(&[work, &crew[..], &url[..]].concat());
+            let names_both = ran.stderr.contains(crew[0]) && ran.stderr.contains("cannot be used with");
+            assert!(ran.code == 2 && names_both && ran.stderr.lines().count() == 1, "{crew:?}: {ran:?}");
+        }
+    }
     let ran = run(&[&["book", "list"], &url[..]].concat());
     let line = "corridor: connect to http://127.0.0.1:1: connection refused: nobody listens there\n";
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (1, "", line));
