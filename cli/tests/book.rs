@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
 
-use common::{Ran, Server, check_events, command, eventually, finish, lines, refused, run, signal_to};
+use common::{Ran, Server, check_events, command, eventually, finish, json, lines, refused, run, signal_to};
 use corridor_shared::Position;
 use serde_json::{Value, json};
 
@@ -357,6 +357,19 @@ fn a_book_grows_and_an_answer_that_it_has_is_given() {
     assert!(known.stdout.ends_with(", depth 2, from the book (--fresh searches it again)\n"), "{known:?}");
     let fresh = run(&[&analyze[..], &CREW, &["--fresh"]].concat());
     assert!(fresh.stdout.ends_with(", stopped by depth\n"), "{fresh:?}");
+
+    // So it is where an export was imported.
+    for format in ["jsonl", "csv"] {
+        let (export, copy) = (ground.path(&format!("export.{format}")), ground.path(&format!("{format}.db")));
+        assert_eq!(ground.book(&["export", "--out", &export]).code, 0);
+        json(&["book", "import", &export, "--store", &copy]);
+        let known =
+            run(&[&["analyze", "--moves", "e2 e8", "--depth", "2", "--store", &copy], &CREW[..]].concat());
+        assert!(
+            known.stdout.ends_with(", depth 2, from the book (--fresh searches it again)\n"),
+            "{known:?}"
+        );
+    }
 }
 
 #[test]
