@@ -125,11 +125,6 @@ pub(crate) struct CrewArgs {
 }
 
 impl CrewArgs {
-    /// Somebody has said something about it.
-    pub(crate) const fn is_wanted(self) -> bool {
-        self.workers.is_some() || self.hash.is_some() || self.threads != 1
-    }
-
     /// The crew, with what was not said filled in from the machine.
     ///
     /// # Errors

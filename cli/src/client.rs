@@ -15,7 +15,7 @@ use corridor_proto::convert::{
 use corridor_proto::limits::MAX_MESSAGE_BYTES;
 use corridor_proto::v1;
 use corridor_proto::v1::analysis_client::AnalysisClient;
-use corridor_shared::job::{EventRecord, JobEvent, JobId, JobSpec, JobSummary, WorkerSummary};
+use corridor_shared::job::{BookJobSpec, EventRecord, JobEvent, JobId, JobSpec, JobSummary, WorkerSummary};
 use tokio::sync::mpsc;
 use tonic::transport::{Channel, Endpoint, Uri};
 use tonic::{Code, Status, Streaming};
@@ -159,13 +159,13 @@ impl Client {
             async move { Ok(analysis.analyze(request).await?.into_inner()) }
         };
         let (messages, url) = self.first(ask).await?;
-        Ok(self.stream(Messages::Analyze(messages), url, None))
+        Ok(self.stream(Messages::Analyze(messages), url, Asked::Once))
     }
 
     /// Streams a job's events from a cursor on.
     pub(crate) async fn watch(&self, job: JobId, after_seq: u64) -> Result<Stream, Failure> {
         let (messages, url) = self.open_watch(job, after_seq).await?;
-        Ok(self.stream(Messages::Watch(messages), url, Some(job)))
+        Ok(self.stream(Messages::Watch(messages), url, Asked::Job(job)))
     }
 
     async fn open_watch(
@@ -177,9 +177,13 @@ impl Client {
         self.first(|mut analysis| async move { Ok(analysis.watch(request).await?.into_inner()) }).await
     }
 
-    fn stream(&self, messages: Messages, url: String, job: Option<JobId>) -> Stream {
+    fn stream_of(&self, messages: Messages, url: String, spec: BookJobSpec) -> Stream {
+        self.stream(messages, url, Asked::Again(Box::new(spec)))
+    }
+
+    fn stream(&self, messages: Messages, url: String, asked: Asked) -> Stream {
         let (sender, seen) = mpsc::channel(READ_AHEAD);
-        let reader = Reader { client: self.clone(), messages, url, job, last: None, seen: sender };
+        let reader = Reader { client: self.clone(), messages, url, asked, last: None, seen: sender };
         drop(tokio::spawn(reader.run()));
         Stream { seen, waiting: VecDeque::new() }
     }
@@ -340,13 +344,22 @@ impl Messages {
     }
 }
 
+/// How a stream that broke is asked for again.
+enum Asked {
+    /// It is this job's: known from the beginning, or from the first event on.
+    Job(JobId),
+    /// Not at all: to ask for the same twice would be two jobs.
+    Once,
+    /// By asking for the same work on a book: nothing is known of a job yet, but if there is one it is joined.
+    Again(Box<BookJobSpec>),
+}
+
 /// Reads a job's events in the background.
 struct Reader {
     client: Client,
     messages: Messages,
     url: String,
-    /// Known from the beginning, or from the first event on.
-    job: Option<JobId>,
+    asked: Asked,
     /// The last event that was passed on.
     last: Option<EventRecord>,
     seen: mpsc::Sender<Result<Seen, Failure>>,
@@ -396,7 +409,9 @@ impl Reader {
             };
             let record =
                 event_from_wire(event).map_err(|error| Broken::Final(unreadable(&self.url, &error)))?;
-            self.job = self.job.or(accepted_job(&record.event));
+            if let Some(job) = accepted_job(&record.event) {
+                self.asked = Asked::Job(job);
+            }
             match &self.last {
                 // The event before the cursor is asked for once more, to see that this is still the same job.
                 Some(last) if last.seq == record.seq && *last == record => {}
@@ -412,33 +427,48 @@ impl Reader {
         }
     }
 
-    /// Goes on watching after the last event that was passed on, as soon as a coordinator answers.
+    /// Goes on behind the last event that was passed on, as soon as a coordinator answers.
     async fn take_up(&mut self, failure: Failure) -> Result<(), Failure> {
-        let Some(job) = self.job else { return Err(failure) };
+        if matches!(self.asked, Asked::Once) {
+            return Err(failure);
+        }
         let told = match &failure {
             Failure::Failed(error) => format!("{error:#}"),
             _ => "the line broke".to_owned(),
         };
         let _ = self.seen.send(Ok(Seen::Lost(told))).await;
-        let after_seq = self.last.as_ref().map_or(0, |last| last.seq - 1);
         let deadline = tokio::time::Instant::now() + RESUME_TIME;
         loop {
             tokio::time::sleep(RESUME_PAUSE).await;
-            match self.client.open_watch(job, after_seq).await {
+            match self.open_again().await {
                 Ok((messages, url)) => {
-                    self.messages = Messages::Watch(messages);
+                    self.messages = messages;
                     self.url = url;
                     return Ok(());
                 }
-                Err(Failure::BadInput(text)) => {
-                    let text = format!("the job is gone: the coordinator came back without it: {text}");
-                    return Err(Failure::Failed(anyhow!(text)));
-                }
-                Err(_) if self.seen.is_closed() || tokio::time::Instant::now() > deadline => {
+                Err(Broken::Final(failure)) => return Err(failure),
+                Err(Broken::Line(_)) if self.seen.is_closed() || tokio::time::Instant::now() > deadline => {
                     return Err(failure);
                 }
-                Err(_) => {}
+                Err(Broken::Line(_)) => {}
             }
+        }
+    }
+
+    async fn open_again(&self) -> Result<(Messages, String), Broken> {
+        let job = match &self.asked {
+            Asked::Job(job) => *job,
+            Asked::Again(spec) => return self.client.work_on_again(spec).await,
+            Asked::Once => return Err(Broken::Final(Failure::Failed(anyhow!("the line broke")))),
+        };
+        let after_seq = self.last.as_ref().map_or(0, |last| last.seq - 1);
+        match self.client.open_watch(job, after_seq).await {
+            Ok((messages, url)) => Ok((Messages::Watch(messages), url)),
+            Err(Failure::BadInput(text)) => {
+                let text = format!("the job is gone: the coordinator came back without it: {text}");
+                Err(Broken::Final(Failure::Failed(anyhow!(text))))
+            }
+            Err(failure) => Err(Broken::Line(failure)),
         }
     }
 }

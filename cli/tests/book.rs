@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
 
-use common::{Ran, Server, check_events, command, eventually, finish, lines, refused, run, signal_to};
+use common::{Ran, Server, check_events, command, eventually, finish, json, lines, refused, run, signal_to};
 use corridor_shared::Position;
 use serde_json::{Value, json};
 
@@ -271,10 +271,17 @@ fn requests_that_cannot_be_are_refused_in_a_line() {
     assert!(!Path::new(&missing).exists(), "nothing was made");
     refused(&["book"], "a subcommand is wanted: see 'corridor book --help'");
     let url = ["--coordinator", "http://127.0.0.1:1"];
-    refused(
-        &[&["book", "analyze", "--depth", "1", "--workers", "1"], &url[..]].concat(),
-        "--workers, --threads and --hash are for workers of this process, not for a --coordinator",
-    );
+    // Workers of this process are none of a cluster's, as with `analyze`.
+    for crew in [["--workers", "1"], ["--threads", "1"], ["--threads", "2"], ["--hash", "1M"]] {
+        for work in [
+            &["book", "analyze", "--depth", "1"][..],
+            &["book", "expand", "--positions", "1", "--depth", "1"],
+        ] {
+            let ran = run(&[work, &crew[..], &url[..]].concat());
+            let names_both = ran.stderr.contains(crew[0]) && ran.stderr.contains("cannot be used with");
+            assert!(ran.code == 2 && names_both && ran.stderr.lines().count() == 1, "{crew:?}: {ran:?}");
+        }
+    }
     let ran = run(&[&["book", "list"], &url[..]].concat());
     let line = "corridor: connect to http://127.0.0.1:1: connection refused: nobody listens there\n";
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (1, "", line));
@@ -350,6 +357,19 @@ fn a_book_grows_and_an_answer_that_it_has_is_given() {
     assert!(known.stdout.ends_with(", depth 2, from the book (--fresh searches it again)\n"), "{known:?}");
     let fresh = run(&[&analyze[..], &CREW, &["--fresh"]].concat());
     assert!(fresh.stdout.ends_with(", stopped by depth\n"), "{fresh:?}");
+
+    // So it is where an export was imported.
+    for format in ["jsonl", "csv"] {
+        let (export, copy) = (ground.path(&format!("export.{format}")), ground.path(&format!("{format}.db")));
+        assert_eq!(ground.book(&["export", "--out", &export]).code, 0);
+        json(&["book", "import", &export, "--store", &copy]);
+        let known =
+            run(&[&["analyze", "--moves", "e2 e8", "--depth", "2", "--store", &copy], &CREW[..]].concat());
+        assert!(
+            known.stdout.ends_with(", depth 2, from the book (--fresh searches it again)\n"),
+            "{known:?}"
+        );
+    }
 }
 
 #[test]

@@ -1,13 +1,17 @@
-//! `book analyze --detach --wait`: a client that stays, and whose job goes on when it does not.
+//! Clients of books that ask twice: `book analyze --detach --wait`, a client that stays, and whose job goes on when it does not;
+//! and lines that break before anybody knows whether the question was heard.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on panics")]
 
 mod common;
+#[path = "common/cutter.rs"]
+mod cutter;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Stdio};
 
-use common::{Server, command, json, lines, refused, run, signal_to};
+use common::{Server, check_events, command, json, lines, refused, run, signal_to};
+use cutter::{Cut, Cutter};
 use serde_json::Value;
 
 /// A client, and what it prints.
@@ -92,4 +96,67 @@ fn whoever_waits_for_a_detached_job_leaves_it_alone_and_joins_it_again() {
 fn only_who_lets_a_job_go_can_wait_for_it_like_that() {
     let arguments = ["book", "analyze", "--depth", "2", "--wait", "--coordinator", "http://127.0.0.1:1"];
     refused(&arguments, "the following required arguments were not provided: --detach");
+}
+
+const LINE: [&str; 2] = ["--notation", "man"];
+const NO_ANSWER: [Cut; 2] = [Cut::Headers, Cut::Data];
+
+/// A coordinator with a store and a book of three positions.
+fn coordinator_with_book(folder: &tempfile::TempDir) -> (Server, String, String) {
+    let games = folder.path().join("games.txt").to_str().unwrap().to_owned();
+    std::fs::write(&games, "e2 e8\n").unwrap();
+    let store = folder.path().join("corridor.db");
+    let mut coordinator = Server::coordinator(&["--store", store.to_str().unwrap()]);
+    let url = coordinator.url("listening");
+    let imported = json(&[&["book", "import", &games], &LINE[..], &["--coordinator", &url]].concat());
+    assert_eq!(imported["new_positions"], 3);
+    (coordinator, url, games)
+}
+
+#[test]
+fn a_job_that_was_accepted_when_the_line_broke_is_joined() {
+    for cut in NO_ANSWER {
+        let folder = tempfile::tempdir().unwrap();
+        let (_coordinator, url, _) = coordinator_with_book(&folder);
+        let address = url.strip_prefix("http://").unwrap().parse().unwrap();
+        for (number, work) in [&["analyze"][..], &["expand", "--positions", "2"]].into_iter().enumerate() {
+            // The second time it breaks it is being asked for again.
+            let cutter = Cutter::start(address, cut, 2);
+            let mut client = command();
+            client.arg("book").args(work).args(["--depth", "2", "--json", "--coordinator", &cutter.url()]);
+            let mut child = client.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let mut printed = String::new();
+            let mut stdout = BufReader::new(child.stdout.take().unwrap());
+            stdout.read_line(&mut printed).unwrap();
+            assert_eq!(cutter.left(), 0, "{cut:?}: {printed}");
+            // Nobody works yet: all three questions were the same job.
+            let jobs = run(&["jobs", "--json", "--coordinator", &url]);
+            assert_eq!(jobs.stdout.lines().count(), number + 1, "{cut:?}: {jobs:?}");
+            let worker = Server::worker(&url, &["--threads", "1"]);
+            stdout.read_to_string(&mut printed).unwrap();
+            let output = child.wait_with_output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.code() == Some(0) && said.contains("trying again"), "{cut:?}: {said}");
+            let events = lines(&printed);
+            check_events(&events);
+            assert_eq!(events[0]["job"], number + 1, "{cut:?}");
+            drop(worker);
+        }
+    }
+}
+
+#[test]
+fn an_import_that_was_heard_when_the_line_broke_is_sent_again_and_changes_nothing() {
+    for cut in NO_ANSWER {
+        let folder = tempfile::tempdir().unwrap();
+        let (_coordinator, url, games) = coordinator_with_book(&folder);
+        std::fs::write(&games, "e2 e8 e3\nd1 d9\n").unwrap();
+        let cutter = Cutter::start(url.strip_prefix("http://").unwrap().parse().unwrap(), cut, 2);
+        let import = [&["book", "import", &games], &LINE[..], &["--json", "--coordinator", &cutter.url()]];
+        let ran = run(&import.concat());
+        assert!(ran.code == 0 && ran.stderr.contains("trying again"), "{cut:?}: {ran:?}");
+        let report = &lines(&ran.stdout)[0];
+        let counts = [&report["games"], &report["positions"], &report["new_positions"]];
+        assert_eq!((cutter.left(), counts), (0, [&2.into(), &6.into(), &0.into()]), "{cut:?}");
+    }
 }

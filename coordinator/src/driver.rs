@@ -62,6 +62,13 @@ enum Message {
     Outbox { worker: WorkerId, outbox: mpsc::Sender<Command> },
 }
 
+/// Whoever waits for an answer.
+struct Asker {
+    answer: oneshot::Sender<Result<Answer, Refusal>>,
+    /// The job to which this is an order.
+    orders: Option<JobId>,
+}
+
 struct WatcherSink {
     batches: mpsc::Sender<Batch>,
     dropped: Arc<OnceLock<Dropped>>,
@@ -245,7 +252,7 @@ pub struct Driver {
     cluster: Cluster,
     messages: mpsc::Receiver<Message>,
     started: Instant,
-    tickets: BTreeMap<Ticket, oneshot::Sender<Result<Answer, Refusal>>>,
+    tickets: BTreeMap<Ticket, Asker>,
     last_ticket: u64,
     outboxes: BTreeMap<WorkerId, mpsc::Sender<Command>>,
     watchers: BTreeMap<WatcherId, WatcherSink>,
@@ -325,7 +332,7 @@ impl Driver {
             Message::Ask { question, answer } => {
                 self.last_ticket += 1;
                 let ticket = Ticket(self.last_ticket);
-                self.tickets.insert(ticket, answer);
+                self.tickets.insert(ticket, Asker { answer, orders: ordered(&question) });
                 self.step(Event::Ask { ticket, question });
             }
             Message::Watcher { watcher, sink } => {
@@ -387,7 +394,8 @@ impl Driver {
         for effect in effects.drain(..) {
             let effect = match &mut self.keeper {
                 Some(keeper) => {
-                    let entry = awaited(&effect, keeper, before);
+                    let entry =
+                        awaited(&effect, keeper, before).max(rested_on(&effect, keeper, &self.tickets));
                     keeper.hold_until(entry, effect)
                 }
                 None => Some(effect),
@@ -468,7 +476,7 @@ impl Driver {
                 }
                 if let Some(asker) = self.tickets.remove(&ticket) {
                     // Whoever asked may have left.
-                    let _ = asker.send(answer);
+                    let _ = asker.answer.send(answer);
                 }
                 None
             }
@@ -609,6 +617,22 @@ fn awaited(effect: &Effect, keeper: &Keeper, before: u64) -> u64 {
     }
 }
 
+/// Number of the entry on which the answer to an order rests: that a job has ended already must be durable as well, whether it
+/// is confirmed or the reason of a refusal.
+fn rested_on(effect: &Effect, keeper: &Keeper, tickets: &BTreeMap<Ticket, Asker>) -> u64 {
+    let Effect::Answer { ticket, .. } = effect else { return 0 };
+    let job = tickets.get(ticket).and_then(|asker| asker.orders);
+    job.map_or(0, |job| keeper.last_of(job))
+}
+
+/// The job to which a question is an order.
+const fn ordered(question: &Question) -> Option<JobId> {
+    match question {
+        Question::Cancel(job) | Question::Pause(job) | Question::Resume(job) => Some(*job),
+        _ => None,
+    }
+}
+
 /// The shared keys of a unit's position and of the play that is expected from there, as far as it is legal.
 fn line_keys(unit: &Unit) -> Vec<u64> {
     let mut position = unit.root;
@@ -634,6 +658,7 @@ mod tests {
     use corridor_shared::score::{Bound, WhiteScore};
 
     use super::*;
+    use crate::cluster::Keep;
     use crate::limits::WATCHERS_AT_ONCE;
 
     fn spec(depth: u8) -> JobSpec {
@@ -767,6 +792,49 @@ mod tests {
             handle.worker_says(worker, says).await.expect("a driver");
         }
         assert_eq!(handle.ask(Question::Workers).await, Ok(Answer::Workers(Vec::new())));
+    }
+
+    #[tokio::test]
+    async fn whoever_orders_what_has_happened_already_waits_until_it_is_durable() {
+        let (mut driver, handle) = new(Config::default());
+        let (batches, mut written) = mpsc::channel(1);
+        let (say, news) = mpsc::channel(1);
+        driver.restore(Kept::default(), Keeper::new(batches, news));
+        drop(tokio::spawn(driver.run(CancellationToken::new())));
+        let ask = |question| {
+            let handle = handle.clone();
+            tokio::spawn(async move { handle.ask(question).await })
+        };
+        let submitted = ask(Question::Submit { spec: Box::new(spec(9)), watcher: None, known: None });
+        let accepted = written.recv().await.expect("a batch").last;
+        say.send(News::Committed(accepted)).await.expect("a driver");
+        let Ok(Ok(Answer::Job(job))) = submitted.await else { panic!("refused") };
+
+        let first = ask(Question::Cancel(job));
+        let is_end = |entry: &Keep| matches!(entry, Keep::Event { record, .. } if record.event.is_last());
+        let ended = loop {
+            let batch = written.recv().await.expect("a batch");
+            if batch.entries.iter().any(is_end) {
+                break batch.last;
+            }
+            say.send(News::Committed(batch.last)).await.expect("a driver");
+        };
+        // The job is over for the driver, and for nobody else.
+        let again = [Question::Cancel(job), Question::Pause(job), Question::Resume(job)].map(ask);
+        let unknown = ask(Question::Cancel(JobId(99))).await.expect("no panic");
+        assert!(matches!(unknown, Err(AskError::Refused(Refusal::NotFound(_)))), "{unknown:?}");
+        // Questions are heard in their order, so that those before it have been.
+        assert!(!first.is_finished() && again.iter().all(|it| !it.is_finished()));
+        say.send(News::Committed(ended)).await.expect("a driver");
+        assert_eq!(first.await.expect("no panic"), Ok(Answer::Nothing));
+        let [cancelled, paused, resumed] = again;
+        assert_eq!(cancelled.await.expect("no panic"), Ok(Answer::Nothing));
+        for refused in [paused.await, resumed.await] {
+            let refused = refused.expect("no panic");
+            assert!(matches!(refused, Err(AskError::Refused(Refusal::Precondition(_)))), "{refused:?}");
+        }
+        // What is durable already is confirmed at once.
+        assert_eq!(ask(Question::Cancel(job)).await.expect("no panic"), Ok(Answer::Nothing));
     }
 
     #[tokio::test]

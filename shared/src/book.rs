@@ -30,6 +30,7 @@ use crate::score::{Bound, WhiteScore};
 
 pub use frontier::{Growth, Leaf, Side};
 pub use links::AssembleError;
+pub use paths::Lines;
 pub use record::Record;
 pub use wanted::{Order, Wanted};
 

@@ -67,7 +67,7 @@ fn said(book: &Book) -> Said {
     let node = |id| {
         let node = book.node(id);
         let children = node.children().iter().map(|edge| (edge.mv, book.node(edge.child).key(), edge.backs));
-        (node.key(), (node.value(), node.ply(), children.collect(), lines.get(&id).cloned()))
+        (node.key(), (node.value(), node.ply(), children.collect(), lines.to(id)))
     };
     book.ids().map(node).collect()
 }

@@ -23,6 +23,7 @@ use corridor_shared::job::{
     JobState, Line, RootPrune, StoppedBy,
 };
 use corridor_shared::notation::Notation;
+use corridor_shared::score::Bound;
 use corridor_tests::{
     ANY_PORT, LONG, Moody, analysis, eventually, file, grounds, moves, postgres, read_until, rest, serve,
     spec, store, summary, watch, worker,
@@ -561,6 +562,62 @@ async fn a_position_that_a_book_knows_is_answered_from_there() {
         let request = v1::SubmitRequest { spec: Some(spec_to_wire(&wanted)), fresh: false };
         let job = jobs.submit(request).await.expect("accepted").into_inner().job;
         assert_eq!(summary(&mut jobs, job).await.state, JobState::Done);
+        coordinator.stop().await;
+    }
+}
+
+/// As an export as JSON Lines or CSV has it.
+fn exported(node: &v1::BookNode) -> v1::BookNode {
+    let (worker, others, deterministic) = (String::new(), Vec::new(), false);
+    v1::BookNode { worker, others, deterministic, value: None, ..node.clone() }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_position_that_was_imported_with_its_best_line_is_answered_from_there() {
+    let first = file();
+    let coordinator = durable(&first.place).await;
+    let crew = worker(&coordinator, "a").await;
+    let (mut client, mut jobs) = (books(&coordinator).await, analysis(&coordinator).await);
+    import_games(&mut client, "whole").await;
+    run(&mut client, &job("whole", ANALYZE, 4)).await;
+    let all = nodes(&mut client, "whole", "").await;
+    let position = canonical(&moves("e2 e8 d3h"));
+    let whole = analyse(&mut jobs, &spec(position, 4), false).await;
+    crew.task.abort();
+    coordinator.stop().await;
+    for ground in grounds() {
+        let coordinator = durable(&ground.place).await;
+        let (mut client, mut jobs) = (books(&coordinator).await, analysis(&coordinator).await);
+        let records = all.iter().map(exported).collect();
+        let part = v1::ImportRequest { book: "main".to_owned(), records, ..v1::ImportRequest::default() };
+        assert_eq!(import(&mut client, vec![part]).await.expect("imported").new_values, POSITIONS);
+        for depth in [4, 2] {
+            let known = analyse(&mut jobs, &spec(position, depth), false).await;
+            assert_eq!((known.stopped_by, known.depth, known.nodes), (StoppedBy::Book, 4, 0));
+            let (best, there) = (&known.lines[0], &whole.lines[0]);
+            assert_eq!((best.mv, &best.pv, best.score_white), (there.mv, &there.pv, there.score_white));
+            // The same moves, and nothing is said of them that is not so.
+            let moves = |lines: &[Line]| lines.iter().map(|it| (it.mv, it.heat_cm)).collect::<BTreeSet<_>>();
+            assert_eq!(moves(&known.lines), moves(&whole.lines));
+            for line in &known.lines[1..] {
+                assert_eq!((line.bound, line.score_white), (Bound::Lower, best.score_white), "Black moves");
+            }
+        }
+        let image = JobSpec { position: position.mirrored(), ..spec(position, 4) };
+        let turned = analyse(&mut jobs, &image, false).await;
+        assert_eq!((turned.stopped_by, turned.lines[0].mv), (StoppedBy::Book, whole.lines[0].mv.mirrored()));
+        // How it was searched is not known: whoever wants more waits for somebody.
+        for more in [
+            spec(position, 5),
+            JobSpec { multipv: 2, ..spec(position, 4) },
+            JobSpec { prune: RootPrune::None, ..spec(position, 4) },
+            JobSpec { deterministic: true, ..spec(position, 4) },
+        ] {
+            let spec = Some(spec_to_wire(&JobSpec { detach: true, ..more }));
+            let request = v1::SubmitRequest { spec, fresh: false };
+            let job = jobs.submit(request).await.expect("accepted").into_inner().job;
+            assert_eq!(summary(&mut jobs, job).await.state, JobState::Waiting);
+        }
         coordinator.stop().await;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use corridor_shared::job::{BookDone, BookJobSpec, BookStop, BookTask, JobLimits, RootPrune};
 use corridor_shared::search::MAX_DEPTH;
 
@@ -18,6 +18,7 @@ use crate::{logging, runtime, units};
 
 /// How each position is searched, and where.
 #[derive(Args, Clone, Debug)]
+#[command(group(ArgGroup::new("crew").args(["workers", "threads", "hash"]).multiple(true).conflicts_with("coordinator")))]
 pub(crate) struct SearchArgs {
     /// Depth of each position's search, 1 to 100 plies; positions that are known so deep are not searched again
     #[arg(long, value_name = "D", value_parser = units::whole(1..=MAX_DEPTH))]
@@ -104,10 +105,6 @@ pub(super) fn run(
     json: bool,
 ) -> Result<(), Failure> {
     let spec = search.spec(book, task)?;
-    if book.site.is_remote() && search.crew.is_wanted() {
-        let text = "--workers, --threads and --hash are for workers of this process, not for a --coordinator";
-        return Err(Failure::bad_input(&text));
-    }
     let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
     let crew = if book.site.is_remote() { None } else { Some(search.crew.crew()?) };

@@ -54,35 +54,36 @@ impl Client {
         Ok(Books { calls, url })
     }
 
-    /// Has work done on a book, and streams the job's events.
+    /// Has work done on a book, and streams the job's events. If the line breaks before the job is accepted the same is asked for
+    /// again: whoever does that joins the job.
     pub(crate) async fn work_on(&self, spec: &BookJobSpec) -> Result<Stream, Failure> {
-        let Books { mut calls, url } = self.books().await?;
-        let opened = match book_spec_to_wire(spec) {
-            BookRequest::Analyze(request) => {
-                calls.analyze(request).await.map(|answer| Messages::BookAnalyze(answer.into_inner()))
-            }
-            BookRequest::Expand(request) => {
-                calls.expand(request).await.map(|answer| Messages::Expand(answer.into_inner()))
-            }
-        };
-        match opened {
-            Ok(messages) => Ok(self.stream(messages, url, None)),
-            Err(status) => Err(refused(&url, &status)),
-        }
+        let (messages, url) = self.insist(async |books: Books| books.work_on(spec).await).await?;
+        Ok(self.stream_of(messages, url, spec.clone()))
+    }
+
+    /// Asks for work on a book once more.
+    pub(super) async fn work_on_again(&self, spec: &BookJobSpec) -> Result<(Messages, String), Broken> {
+        let books = self.books().await.map_err(Broken::Line)?;
+        books.work_on(spec).await
     }
 
     /// Imports parts, encoded as `corridor.v1.ImportRequest`, which is how they take least memory. If the line breaks all of them
     /// are sent again: whatever is there already is not entered twice.
     pub(crate) async fn import(&self, parts: &Arc<[Vec<u8>]>) -> Result<v1::ImportResponse, Failure> {
+        self.insist(async |books: Books| books.import(parts).await).await
+    }
+
+    /// Asks something that may be asked twice, again and again while it is the line that breaks.
+    async fn insist<T>(&self, ask: impl AsyncFn(Books) -> Result<T, Broken>) -> Result<T, Failure> {
         let mut patience = Patience::default();
         loop {
-            let imported = match self.books().await {
-                Ok(books) => books.import(parts).await,
+            let asked = match self.books().await {
+                Ok(books) => ask(books).await,
                 // Whoever was never there is not waited for.
                 Err(failure) if !patience.is_tried() => return Err(failure),
                 Err(failure) => Err(Broken::Line(failure)),
             };
-            match imported {
+            match asked {
                 Ok(answer) => return Ok(answer),
                 Err(Broken::Final(failure)) => return Err(failure),
                 Err(Broken::Line(failure)) => patience.wait(failure).await?,
@@ -92,6 +93,22 @@ impl Client {
 }
 
 impl Books {
+    async fn work_on(self, spec: &BookJobSpec) -> Result<(Messages, String), Broken> {
+        let Self { mut calls, url } = self;
+        let opened = match book_spec_to_wire(spec) {
+            BookRequest::Analyze(request) => {
+                calls.analyze(request).await.map(|answer| Messages::BookAnalyze(answer.into_inner()))
+            }
+            BookRequest::Expand(request) => {
+                calls.expand(request).await.map(|answer| Messages::Expand(answer.into_inner()))
+            }
+        };
+        match opened {
+            Ok(messages) => Ok((messages, url)),
+            Err(status) => Err(interrupted(&url, &status)),
+        }
+    }
+
     async fn import(&self, parts: &Arc<[Vec<u8>]>) -> Result<v1::ImportResponse, Broken> {
         let (parts, count) = (Arc::clone(parts), parts.len());
         let read = move |index: usize| v1::ImportRequest::decode(&*parts[index]).unwrap_or_default();

@@ -392,7 +392,7 @@ pub(crate) fn prune_mode(spec: &JobSpec) -> PruneMode {
 }
 
 /// Kept and pruned root moves, hottest first.
-fn root_moves(position: &Position, prune: RootPrune) -> cat::SearchMoves {
+pub(super) fn root_moves(position: &Position, prune: RootPrune) -> cat::SearchMoves {
     let mut moves = cat::collect_search_moves(position);
     if prune == RootPrune::None {
         moves.kept.append(&mut moves.pruned);

@@ -13,6 +13,7 @@ mod book_tests;
 mod books;
 mod deaths;
 mod job;
+mod known;
 mod lease;
 mod ledger;
 mod merge;
@@ -41,6 +42,7 @@ use batch::Batch;
 pub use batch::KeptBatch;
 use deaths::Deaths;
 use job::{End, Job};
+pub(crate) use known::implied_lines;
 use lease::{Fleet, Lease};
 use ledger::PAUSED_BY_CLIENT;
 pub use messages::{

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use corridor_proto::convert::{event_to_wire, job_summary_to_wire, spec_from_wire, worker_summary_to_wire};
 use corridor_proto::v1;
-use corridor_shared::book::Searched;
+use corridor_shared::book::{Searched, canonical};
 use corridor_shared::job::{ENGINE_EPOCH, JobId, JobSpec, JobSummary};
 use corridor_shared::score::WhiteScore;
 use futures_util::Stream;
@@ -14,10 +14,10 @@ use tonic::{Request, Response, Status};
 
 use super::book::turned;
 use super::{dropped, malformed, unanswered, wrong_answer};
-use crate::cluster::{Answer, Known, Question};
+use crate::cluster::{Answer, Known, Question, implied_lines};
 use crate::driver::{EventStream, Handle};
 use crate::limits::MAX_LISTED_JOBS;
-use crate::store::BookReader;
+use crate::store::{BookReader, Found};
 
 /// Jobs and their events.
 #[derive(Clone)]
@@ -41,8 +41,9 @@ impl AnalysisService {
         Self { cluster, books }
     }
 
-    /// The answer, if a book has it: at the depth that is asked for or deeper, from this engine, with as many exact lines. A
-    /// book that cannot be read knows nothing.
+    /// The answer, if a book has it: at the depth that is asked for or deeper, from this engine, with as many exact lines. One that
+    /// was imported has only the best line; what follows from that for the other moves is said of them. A book that cannot be
+    /// read knows nothing.
     async fn known(&self, spec: &JobSpec, fresh: bool) -> Option<Box<Known>> {
         let (books, depth) = (self.books.as_ref().filter(|_| !fresh)?, spec.limits.depth?);
         let found = books.found(&spec.position).await.unwrap_or_else(|error| {
@@ -57,10 +58,16 @@ impl AnalysisService {
                 && it.prune == spec.prune
                 && (it.deterministic || !spec.deterministic)
         };
-        let best = found.into_iter().filter(|(it, lines)| fits(it) && !lines.is_empty());
-        let (searched, lines) = best.max_by_key(|(it, _)| it.depth)?;
+        let answer = |(it, lines): Found| {
+            let is_whole = !lines.is_empty();
+            let implied = || implied_lines(&canonical(&spec.position), &it).filter(|_| spec.multipv == 1);
+            let lines = if is_whole { lines } else { implied()? };
+            Some((it.depth, is_whole, lines))
+        };
+        let answers = found.into_iter().filter(|(it, _)| fits(it)).filter_map(answer);
+        let (depth, _, lines) = answers.max_by_key(|&(depth, is_whole, _)| (depth, is_whole))?;
         let lines = lines.into_iter().map(|line| turned(&spec.position, line)).collect();
-        Some(Box::new(Known { depth: searched.depth, lines }))
+        Some(Box::new(Known { depth, lines }))
     }
 
     async fn act(&self, question: Question) -> Result<(), Status> {

@@ -9,7 +9,7 @@ use corridor_proto::convert::{
     book_analyze_from_wire, book_name, expand_from_wire, position_from_spec, record_to_wire,
 };
 use corridor_proto::v1;
-use corridor_shared::book::{Book, canonical};
+use corridor_shared::book::{Book, Record, canonical};
 use corridor_shared::exchange::folded;
 use corridor_shared::job::{BookJobSpec, ENGINE_EPOCH, Line};
 use futures_util::Stream;
@@ -111,6 +111,17 @@ impl BookService {
         let events = self.cluster.work_on_book(spec).await.map_err(|error| unanswered(&error))?;
         Ok(Response::new(encode(events, wrap)))
     }
+}
+
+/// Positions for the wire, so many in a message. A message is made when it is asked for, as fast as the client reads: in wire
+/// form a book takes many times its size.
+fn parts(records: impl Iterator<Item = Record> + Send) -> impl Iterator<Item = v1::ExportResponse> + Send {
+    let mut records = records.fuse();
+    std::iter::from_fn(move || {
+        let next = records.by_ref().take(EXPORTED_AT_ONCE);
+        let nodes: Vec<v1::BookNode> = next.map(|record| record_to_wire(&record, ENGINE_EPOCH)).collect();
+        (!nodes.is_empty()).then_some(v1::ExportResponse { nodes })
+    })
 }
 
 fn no_book(name: &str) -> Status {
@@ -215,18 +226,11 @@ impl v1::book_server::Book for BookService {
                     Status::invalid_argument("after_key: sixteen hexadecimal digits are wanted")
                 })?),
             };
-        let book = self.load(&name).await?;
-        let records = book.records().filter(|record| after.is_none_or(|after| record.key() > after));
-        let nodes: Vec<v1::BookNode> = records.map(|record| record_to_wire(&record, ENGINE_EPOCH)).collect();
-        let mut nodes = nodes.into_iter().peekable();
-        let parts = std::iter::from_fn(move || {
-            nodes.peek()?;
-            let nodes = nodes.by_ref().take(EXPORTED_AT_ONCE).collect();
-            Some(Ok(v1::ExportResponse { nodes }))
-        });
-        Ok(Response::new(Box::pin(stream::iter(parts).then(|part| async {
+        // The book is the client's own, of one moment: whoever reads slowly holds neither a lock nor a line to the store.
+        let records = self.load(&name).await?.into_records(after);
+        Ok(Response::new(Box::pin(stream::iter(parts(records)).then(|part| async {
             tokio::task::yield_now().await;
-            part
+            Ok(part)
         }))))
     }
 
@@ -269,5 +273,40 @@ pub(super) fn turned(position: &corridor_shared::Position, line: Line) -> Line {
         mv: folded(position, Some(line.mv)).unwrap_or(line.mv),
         pv: line.pv.into_iter().map(corridor_shared::Move::mirrored).collect(),
         ..line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// So many records, all of the same position; counts those that were asked for.
+    fn records(number: usize, made: &AtomicUsize) -> impl Iterator<Item = Record> + Send {
+        let mut book = Book::new();
+        book.insert(&corridor_shared::Position::start()).expect("no collision");
+        let record = book.into_records(None).next().expect("a record");
+        std::iter::repeat_n(record, number).inspect(|_| {
+            made.fetch_add(1, Ordering::Relaxed);
+        })
+    }
+
+    #[test]
+    fn an_export_makes_a_message_when_it_is_asked_for() {
+        let made = AtomicUsize::new(0);
+        let mut messages = parts(records(2 * EXPORTED_AT_ONCE + 1, &made));
+        let mut next = || (messages.next().map_or(0, |part| part.nodes.len()), made.load(Ordering::Relaxed));
+        assert_eq!(made.load(Ordering::Relaxed), 0, "nobody has read yet");
+        let wanted = [1, 2, 3, 3].map(|part: usize| (part * EXPORTED_AT_ONCE).min(2 * EXPORTED_AT_ONCE + 1));
+        let sizes = [EXPORTED_AT_ONCE, EXPORTED_AT_ONCE, 1, 0];
+        for (size, made) in sizes.into_iter().zip(wanted) {
+            assert_eq!(next(), (size, made));
+        }
+    }
+
+    #[test]
+    fn a_book_without_positions_is_no_message() {
+        assert_eq!(parts(records(0, &AtomicUsize::new(0))).count(), 0);
     }
 }

@@ -42,7 +42,8 @@ fn unanswered(error: &AskError) -> Status {
     }
 }
 
-/// A store that could not be read.
+/// A store that could not be read. Only what stands there and makes no sense is lost; everything else may be there at the next
+/// try.
 fn unread(error: &StoreError) -> Status {
     match error {
         StoreError::Unreadable(_) => Status::data_loss(error.to_string()),
@@ -58,4 +59,25 @@ fn dropped(reason: Dropped) -> Status {
 /// An answer of another kind than the question's.
 fn wrong_answer() -> Status {
     Status::internal("the answer does not fit the question")
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic::Code;
+
+    use super::*;
+
+    #[test]
+    fn only_what_makes_no_sense_is_lost() {
+        let text = || "so".to_owned();
+        for (error, code) in [
+            (StoreError::Unreadable(text()), Code::DataLoss),
+            (StoreError::Read(text()), Code::Unavailable),
+            (StoreError::Write(text()), Code::Unavailable),
+            (StoreError::Open { store: text(), reason: text() }, Code::Unavailable),
+        ] {
+            let status = unread(&error);
+            assert_eq!((status.code(), status.message()), (code, &*error.to_string()));
+        }
+    }
 }

@@ -604,3 +604,76 @@ async fn a_book_that_does_not_hold_together_is_not_loaded_and_it_is_said_what_he
         assert!(refused.ends_with("corridor book check --fix --book main mends that"), "{refused}");
     }
 }
+
+/// What each question of a reader comes to; the same for all of them.
+async fn refusal(reader: &dyn BookReader) -> StoreError {
+    let start = Position::start();
+    let refused = reader.load("main").await.map(drop).expect_err("no book");
+    let others = [
+        reader.position("main", &start).await.map(drop),
+        reader.found(&start).await.map(drop),
+        reader.list().await.map(drop),
+        reader.check("main").await.map(drop),
+    ];
+    for other in others {
+        assert_eq!(other, Err(refused.clone()));
+    }
+    refused
+}
+
+#[tokio::test]
+async fn a_database_that_does_not_answer_is_another_thing_than_what_makes_no_sense() {
+    for ground in grounds() {
+        let mut store = ground.open().await;
+        let whole = learned(book(&GAMES));
+        store.commit(&entries("main", &whole)).await.expect("written");
+        let reader = store.reader();
+        ground.sql("ALTER TABLE book_position RENAME TO away").await;
+        let away = refusal(&*reader).await;
+        assert!(matches!(&away, StoreError::Read(text) if text.contains("book_position")), "{away:?}");
+        ground.sql("ALTER TABLE away RENAME TO book_position").await;
+        assert_eq!(reader.load("main").await.expect("readable").as_ref(), Some(&whole), "it is back");
+        let key = key_text(Position::start().canonical_key());
+        ground.sql(&format!("UPDATE book_position SET position = 'x' WHERE key = '{key}'")).await;
+        let lost = reader.load("main").await.expect_err("no book");
+        assert!(
+            matches!(&lost, StoreError::Unreadable(text) if text.starts_with("position 'x'")),
+            "{lost:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_locked_file_is_not_a_broken_one() {
+    let ground = file();
+    let mut store = ground.open().await;
+    let whole = learned(book(&GAMES));
+    store.commit(&entries("main", &whole)).await.expect("written");
+    let reader = store.reader();
+    // A tool can only have a file to itself if nobody else has it open.
+    Box::new(store).close().await;
+    let tool = ground.alone().await;
+    let locked = reader.load("main").await.expect_err("no book");
+    assert_eq!(locked, StoreError::Read("database is locked".to_owned()));
+    tool.close().await.expect("no lock");
+    let path = ground.path();
+    let mut bytes = std::fs::read(&path).expect("a file");
+    // The first page says what tables there are, and those are all right.
+    bytes[4096..].fill(0x5a);
+    std::fs::write(&path, bytes).expect("written");
+    let broken = reader.load("main").await.expect_err("no book");
+    assert_eq!(broken, StoreError::Unreadable("database disk image is malformed".to_owned()));
+}
+
+#[tokio::test]
+async fn a_server_s_lock_is_waited_for_and_then_a_fault_that_passes() {
+    let Some(ground) = grounds().into_iter().nth(1) else { return };
+    let mut store = ground.open().await;
+    store.commit(&entries("main", &book(&GAMES[..1]))).await.expect("written");
+    let reader = store.reader();
+    let tool = ground.alone().await;
+    let locked = reader.load("main").await.expect_err("no book");
+    assert!(matches!(&locked, StoreError::Read(text) if text.contains("lock timeout")), "{locked:?}");
+    tool.close().await.expect("no lock");
+    assert!(reader.load("main").await.expect("readable").is_some());
+}

@@ -520,21 +520,24 @@ pub(super) use position_columns;
 pub(super) async fn load_book(connection: &mut Connection, name: &str) -> Result<Option<Book>, StoreError> {
     let positions =
         concat!("SELECT ", position_columns!(), " FROM book_position WHERE book = $1 ORDER BY number");
-    let rows = select(connection, positions, vec![name.into()]).await?;
-    if rows.is_empty() {
+    let (mut found, mut edges) = (Vec::new(), Vec::new());
+    let take = |row: Row| {
+        found.push((position_from(&row.text("position")?)?, searched_from(&row)?));
+        Ok(())
+    };
+    connection.each(positions, vec![name.into()], take).await?;
+    if found.is_empty() {
         let there = select(connection, "SELECT name FROM book WHERE name = $1", vec![name.into()]).await?;
         return Ok((!there.is_empty()).then(Book::new));
     }
-    let position = |row: &Row| Ok((position_from(&row.text("position")?)?, searched_from(row)?));
-    let positions = rows.iter().map(position).collect::<Result<Vec<_>, StoreError>>()?;
-    drop(rows);
     let sql = "SELECT parent, move, child FROM book_edge WHERE book = $1";
-    let edges = select(connection, sql, vec![name.into()]).await?;
-    let edge = |row: &Row| {
-        Ok((key_from(&row.text("parent")?)?, move_from(&row.text("move")?)?, key_from(&row.text("child")?)?))
+    let take = |row: Row| {
+        let [parent, child] = ["parent", "child"].map(|end| row.text(end).and_then(|key| key_from(&key)));
+        edges.push((parent?, move_from(&row.text("move")?)?, child?));
+        Ok(())
     };
-    let edges = edges.iter().map(edge).collect::<Result<Vec<_>, StoreError>>()?;
-    let book = Book::assemble(positions, edges);
+    connection.each(sql, vec![name.into()], take).await?;
+    let book = Book::assemble(found, edges);
     book.map(Some).map_err(|error| {
         unreadable(format!("book '{name}': {error}: corridor book check --fix --book {name} mends that"))
     })

@@ -181,6 +181,36 @@ impl Connection {
         }
     }
 
+    /// Hands on the rows of an answer one by one, as they come: a row takes many times the room of what is made of it, and a
+    /// book has hundreds of thousands.
+    ///
+    /// # Errors
+    /// The answer does not come, or whoever takes a row does not want more.
+    pub(super) async fn each(
+        &mut self,
+        sql: &'static str,
+        values: Vec<Value<'_>>,
+        mut take: impl FnMut(Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let failed = |error: sqlx::Error| read_fault(&error);
+        match self {
+            Self::Sqlite(line) => {
+                let mut answer = bound!(sql, values).fetch(line);
+                while let Some(row) = answer.try_next().await.map_err(failed)? {
+                    take(Row::Sqlite(row))?;
+                }
+            }
+            Self::Postgres(line) => {
+                let mut answer = bound!(sql, values).fetch(line);
+                // However many there are, each must come in time.
+                while let Some(row) = answered(answer.try_next()).await.map_err(failed)? {
+                    take(Row::Postgres(row))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Leaves in good order.
     pub(super) async fn close(self) -> Result<(), sqlx::Error> {
         match self {
@@ -236,4 +266,29 @@ pub(super) fn plain(error: &sqlx::Error) -> String {
 /// As the fault of a write.
 pub(super) fn fault(error: &sqlx::Error) -> StoreError {
     StoreError::Write(plain(error))
+}
+
+/// As the fault of a read. Whether what stands there makes sense is known only if it was had.
+pub(super) fn read_fault(error: &sqlx::Error) -> StoreError {
+    if is_damage(error) { unreadable(plain(error)) } else { StoreError::Read(plain(error)) }
+}
+
+/// Whether it is what stands in the database that is wrong, and not the way there.
+fn is_damage(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Database(error) => {
+            let code = error.code().unwrap_or_default();
+            // SQLite's extended codes have the code in their last byte: SQLITE_CORRUPT, SQLITE_NOTADB.
+            let is_broken_file = || code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 11 | 26));
+            // Class XX of PostgreSQL: data and index corrupted.
+            let is_server = error.try_downcast_ref::<sqlx::postgres::PgDatabaseError>().is_some();
+            if is_server { matches!(&*code, "XX001" | "XX002") } else { is_broken_file() }
+        }
+        sqlx::Error::ColumnDecode { .. }
+        | sqlx::Error::ColumnNotFound(_)
+        | sqlx::Error::ColumnIndexOutOfBounds { .. }
+        | sqlx::Error::Decode(_)
+        | sqlx::Error::TypeNotFound { .. } => true,
+        _ => false,
+    }
 }

@@ -11,7 +11,7 @@ use corridor_proto::convert::{
 use corridor_shared::board::Move;
 use corridor_shared::job::{ENGINE_EPOCH, EventRecord, JobId, JobSpec, JobState, Line};
 
-use super::connection::{Connection, Row, Value, plain};
+use super::connection::{Connection, Row, Value, read_fault};
 use super::rows::{LineRow, big, narrow, state_from, unreadable};
 use super::{Kept, StoreError};
 use crate::cluster::{Iteration, Keep, KeptJob, Standing};
@@ -218,7 +218,7 @@ pub(super) async fn select(
     sql: &'static str,
     values: Vec<Value<'_>>,
 ) -> Result<Vec<Row>, StoreError> {
-    connection.fetch(sql, values).await.map_err(|error| unreadable(plain(&error)))
+    connection.fetch(sql, values).await.map_err(|error| read_fault(&error))
 }
 
 /// Where a job stands, its last iteration apart.

@@ -64,9 +64,12 @@ pub enum StoreError {
         /// The latest schema that is known here.
         known: i64,
     },
-    /// What stands in it does not make sense.
+    /// What stands in it does not make sense, and will not the next time.
     #[error("store: {0}")]
     Unreadable(String),
+    /// The database does not answer, for now: a line that broke, a lock, a disk that is full.
+    #[error("the store cannot be read: {0}")]
+    Read(String),
     /// The database refuses, for now: a full disk, a lock, a line that broke.
     #[error("the store cannot be written: {0}")]
     Write(String),

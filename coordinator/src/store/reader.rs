@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 
 use super::StoreError;
 use super::books::{key_text, load_book, position_columns, position_from, searched_from, value_from};
-use super::connection::{Connection, Row, fault};
+use super::connection::{Connection, Row, fault, read_fault};
 use super::jobs::select;
 use super::place::Place;
 use super::postgres::PostgresReader;
@@ -113,7 +113,7 @@ impl DatabaseReader {
                 (server.connect().await?, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             }
         };
-        line.run(begin).await.map_err(|error| super::rows::unreadable(super::connection::plain(&error)))?;
+        line.run(begin).await.map_err(|error| read_fault(&error))?;
         Ok(line)
     }
 }
@@ -260,37 +260,42 @@ async fn check(line: &mut Connection, name: &str) -> Result<Option<Checked>, Sto
     let mut checked = Checked::default();
     let sql =
         concat!("SELECT ", position_columns!(), " FROM book_position WHERE book = $1 ORDER BY number, key");
-    let rows = select(line, sql, vec![name.into()]).await?;
     let mut kept: Vec<Kept> = Vec::new();
-    for row in &rows {
-        checked.positions += 1;
-        let key = row.text("key")?;
-        let position = match row.text("position").and_then(|text| position_from(&text)) {
-            Ok(position) => position,
-            Err(error) => {
-                checked.fault(format!("{key}: {}", plain(&error)));
-                continue;
-            }
-        };
-        if let Some(fault) = check_position(&position, &key) {
-            checked.fault(format!("{key}: {fault}"));
-        }
-        // Whatever stands beside it, where a position belongs can be computed.
-        if let Err(error) = checked.mended.insert(&position) {
-            checked.fault(format!("{key}: {error}"));
-            continue;
-        }
-        // The moves of a search are those of one orientation.
-        if canonical(&position) == position {
-            check_search(&mut checked, row, &key, &position);
-        }
-        kept.push(Kept { key, value: value_from(row).transpose() });
-    }
-    drop(rows);
+    let take = |row: Row| {
+        kept.extend(check_row(&mut checked, &row)?);
+        Ok(())
+    };
+    line.each(sql, vec![name.into()], take).await?;
     checked.mended.settle();
     check_edges(line, name, &mut checked).await?;
     check_values(&mut checked, &kept);
     Ok(Some(checked))
+}
+
+/// Takes over what a row says of a position; `None` if it says nothing that makes sense.
+fn check_row(checked: &mut Checked, row: &Row) -> Result<Option<Kept>, StoreError> {
+    checked.positions += 1;
+    let key = row.text("key")?;
+    let position = match row.text("position").and_then(|text| position_from(&text)) {
+        Ok(position) => position,
+        Err(error) => {
+            checked.fault(format!("{key}: {}", plain(&error)));
+            return Ok(None);
+        }
+    };
+    if let Some(fault) = check_position(&position, &key) {
+        checked.fault(format!("{key}: {fault}"));
+    }
+    // Whatever stands beside it, where a position belongs can be computed.
+    if let Err(error) = checked.mended.insert(&position) {
+        checked.fault(format!("{key}: {error}"));
+        return Ok(None);
+    }
+    // The moves of a search are those of one orientation.
+    if canonical(&position) == position {
+        check_search(checked, row, &key, &position);
+    }
+    Ok(Some(Kept { key, value: value_from(row).transpose() }))
 }
 
 /// Why a position does not belong into the row in which it stands.
@@ -344,10 +349,10 @@ async fn check_edges(line: &mut Connection, name: &str, checked: &mut Checked) -
             node.children().iter().map(|edge| (key_text(node.key()), edge.mv.to_string(), child(edge))),
         );
     }
-    for row in select(line, sql, vec![name.into()]).await? {
+    let take = |row: Row| {
         let edge = (row.text("parent")?, row.text("move")?, row.text("child")?);
         if right.remove(&edge) {
-            continue;
+            return Ok(());
         }
         let (parent, mv, child) = edge;
         let is_there =
@@ -358,7 +363,9 @@ async fn check_edges(line: &mut Connection, name: &str, checked: &mut Checked) -
             "dangles: one end is not in the book"
         };
         checked.fault(format!("{parent}: edge {mv} to {child} {why}"));
-    }
+        Ok(())
+    };
+    line.each(sql, vec![name.into()], take).await?;
     for (parent, mv, child) in right {
         checked.fault(format!("{parent}: edge {mv} to {child} is missing"));
     }

@@ -11,8 +11,9 @@ use corridor_shared::job::{
 };
 use corridor_shared::score::{Bound, WhiteScore};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{Connection, Executor, Row, SqliteConnection};
+use sqlx::{Connection as _, Executor, PgConnection, Row, SqliteConnection};
 
+use super::connection::Connection;
 use super::rows::big;
 use super::*;
 use crate::cluster::{Iteration, Standing};
@@ -109,7 +110,7 @@ impl Ground {
         refused
     }
 
-    fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> PathBuf {
         match &self.place {
             Place::File(path) => path.clone(),
             Place::Postgres(_) => panic!("no file"),
@@ -128,6 +129,22 @@ impl Ground {
                 database.sql(&format!("SET search_path = corridor; {statement}")).trim().to_owned()
             }
         }
+    }
+
+    /// Another tool, which has the positions of books to itself until it is closed.
+    pub(super) async fn alone(&self) -> Connection {
+        let mut tool = match &self.database {
+            None => Connection::Sqlite(raw(&self.path()).await),
+            Some(database) => {
+                Connection::Postgres(PgConnection::connect(&database.url).await.expect("a tool"))
+            }
+        };
+        let lock = match &tool {
+            Connection::Sqlite(_) => "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE",
+            Connection::Postgres(_) => "BEGIN; LOCK TABLE corridor.book_position",
+        };
+        tool.run(lock).await.expect("a lock");
+        tool
     }
 
     /// Bytes, as this database writes them.

@@ -11,45 +11,75 @@ use crate::board::Move;
 /// A node, and whether it stands on the board as it is in the book.
 type Stand = (NodeId, bool);
 
+/// Lines through a book. They have their beginnings in common and are kept so, a move for each position, so that those of a
+/// large book take little room; a line is put together when it is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    /// How each stand is reached: from which other one, with which move. Nothing leads to the start.
+    reached: BTreeMap<Stand, Option<(Stand, Move)>>,
+}
+
+impl Lines {
+    /// The line to a position as it is in the book; `None` if none leads there, or if it was not looked for.
+    #[must_use]
+    pub fn to(&self, id: NodeId) -> Option<Vec<Move>> {
+        let mut step = self.reached.get(&(id, true))?;
+        let mut line = Vec::new();
+        while let Some((before, mv)) = step {
+            line.push(*mv);
+            step = self.reached.get(before)?;
+        }
+        line.reverse();
+        Some(line)
+    }
+}
+
 impl Book {
     /// The line to a position as it is in the book; `None` if none leads there.
     #[must_use]
     pub fn line_to(&self, id: NodeId) -> Option<Vec<Move>> {
-        self.lines_to([id]).remove(&id)
+        self.lines_to([id]).to(id)
     }
 
     /// The lines to all positions to which there is one.
     #[must_use]
-    pub fn all_lines(&self) -> BTreeMap<NodeId, Vec<Move>> {
+    pub fn all_lines(&self) -> Lines {
         self.lines_to(self.ids())
     }
 
-    fn lines_to(&self, ids: impl IntoIterator<Item = NodeId>) -> BTreeMap<NodeId, Vec<Move>> {
-        let wanted: Vec<NodeId> = ids.into_iter().filter(|&id| self.node(id).ply().is_some()).collect();
-        let mut lines: BTreeMap<Stand, Vec<Move>> = BTreeMap::new();
+    fn lines_to(&self, ids: impl IntoIterator<Item = NodeId>) -> Lines {
+        let mut lines = Lines::default();
+        // In the order of their lines.
         let mut layer: Vec<Stand> = Vec::new();
-        for ids in self.ancestors(&wanted).into_values() {
-            let mut next: BTreeMap<Stand, Vec<Move>> = BTreeMap::new();
-            if layer.is_empty() {
-                for &id in &ids {
-                    next.insert((id, true), Vec::new());
-                }
+        for (ply, ids) in self.ancestors(ids) {
+            if ply == 0 {
+                layer = ids.into_iter().map(|id| (id, true)).collect();
+                lines.reached.extend(layer.iter().map(|&start| (start, None)));
+                continue;
             }
-            // Parents come in the order of their lines, and a line and a position have one move between them: the first is the
-            // smallest.
-            for &(parent, stands) in &layer {
-                let line = &lines[&(parent, stands)];
-                for edge in self.node(parent).children().iter().filter(|edge| ids.contains(&edge.child)) {
-                    for (stand, mv) in self.made(parent, stands, edge.mv, edge.child) {
-                        next.entry(stand).or_insert_with(|| [&line[..], &[mv]].concat());
-                    }
-                }
-            }
+            let next = self.next_layer(&layer, &ids);
+            let step = |(&stand, &(rank, mv)): (&Stand, &(usize, Move))| (stand, Some((layer[rank], mv)));
+            lines.reached.extend(next.iter().map(step));
             layer = next.keys().copied().collect();
-            lines.extend(next);
-            layer.sort_by_cached_key(|stand| names(&lines[stand]));
+            // Lines of a layer have the same length: the one before the last move decides, then that.
+            layer.sort_by_cached_key(|stand| (next[stand].0, next[stand].1.to_string()));
         }
-        wanted.into_iter().filter_map(|id| Some((id, lines.remove(&(id, true))?))).collect()
+        lines
+    }
+
+    /// How some positions are reached from the layer before theirs: the place of the smallest line in it, and the move.
+    fn next_layer(&self, layer: &[Stand], ids: &BTreeSet<NodeId>) -> BTreeMap<Stand, (usize, Move)> {
+        let mut next: BTreeMap<Stand, (usize, Move)> = BTreeMap::new();
+        // Parents come in the order of their lines, and a line and a position have one move between them: the first is the
+        // smallest.
+        for (rank, &(parent, stands)) in layer.iter().enumerate() {
+            for edge in self.node(parent).children().iter().filter(|edge| ids.contains(&edge.child)) {
+                for (stand, mv) in self.made(parent, stands, edge.mv, edge.child) {
+                    next.entry(stand).or_insert((rank, mv));
+                }
+            }
+        }
+        next
     }
 
     /// What is on the board after a move of the book, in the orientations in which it can be made, with what is played.
@@ -75,10 +105,10 @@ impl Book {
         made
     }
 
-    /// All positions on shortest lines to some, by their plies.
-    fn ancestors(&self, ids: &[NodeId]) -> BTreeMap<u32, BTreeSet<NodeId>> {
+    /// Some positions and all on shortest lines to them, by their plies; without those to which there is no line.
+    fn ancestors(&self, ids: impl IntoIterator<Item = NodeId>) -> BTreeMap<u32, BTreeSet<NodeId>> {
         let mut found: BTreeMap<u32, BTreeSet<NodeId>> = BTreeMap::new();
-        let mut waiting = ids.to_vec();
+        let mut waiting: Vec<NodeId> = ids.into_iter().collect();
         while let Some(id) = waiting.pop() {
             let Some(ply) = self.node(id).ply() else { continue };
             if !found.entry(ply).or_default().insert(id) {
@@ -89,8 +119,4 @@ impl Book {
         }
         found
     }
-}
-
-fn names(line: &[Move]) -> Vec<String> {
-    line.iter().map(Move::to_string).collect()
 }

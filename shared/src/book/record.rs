@@ -1,6 +1,6 @@
 //! A position of a book as others see it: with its line, its value and where that came from.
 
-use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use super::{Book, Edge, Node, NodeId, Searched, Source, Value};
 use crate::board::{Move, Position};
@@ -45,8 +45,20 @@ impl Book {
 
     /// All positions, in the order of their keys.
     pub fn records(&self) -> impl Iterator<Item = Record> + '_ {
-        let mut lines: BTreeMap<NodeId, Vec<Move>> = self.all_lines();
-        self.by_key().map(move |id| self.record_with(id, lines.remove(&id)))
+        let lines = self.all_lines();
+        self.by_key().map(move |id| self.record_with(id, lines.to(id)))
+    }
+
+    /// All positions, or those behind a key, in the order of their keys. Each is made when it is asked for: a record takes many
+    /// times the room of the position that it is made of.
+    pub fn into_records(self, after: Option<u64>) -> impl Iterator<Item = Record> + Send + use<> {
+        let lines = self.all_lines();
+        let mut from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        std::iter::from_fn(move || {
+            let (&key, &id) = self.by_key.range((from, Bound::Unbounded)).next()?;
+            from = Bound::Excluded(key);
+            Some(self.record_with(id, lines.to(id)))
+        })
     }
 
     fn record_with(&self, id: NodeId, moves: Option<Vec<Move>>) -> Record {

@@ -241,13 +241,63 @@ fn the_line_to_a_position_is_the_shortest_and_then_the_smallest() {
         let line = book.line_to(id).expect("a line");
         let end = line.iter().fold(Position::start(), |position, &mv| position.play(mv).expect("legal"));
         assert_eq!(end, *book.node(id).position(), "as it is in the book");
-        assert_eq!(book.all_lines()[&id], line);
+        assert_eq!(book.all_lines().to(id).as_ref(), Some(&line));
         line.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(line(START), "");
     assert_eq!(line("e2 e8"), "e2 e8");
     let walled = line("e2 e8 d3h");
     assert!(walled == "e2 e8 d3h" || walled == "e2 e8 e3h", "{walled}");
+}
+
+/// The smallest of the shortest lines to each position, found by playing all that stay in the book.
+fn played(book: &Book) -> BTreeMap<u64, Vec<Move>> {
+    let names = |line: &[Move]| line.iter().map(Move::to_string).collect::<Vec<_>>();
+    let mut layer = vec![(Position::start(), Vec::<Move>::new())];
+    let (mut found, mut seen) = (BTreeMap::new(), BTreeSet::new());
+    while !layer.is_empty() {
+        layer.sort_by_cached_key(|(_, line)| names(line));
+        let mut here = BTreeSet::new();
+        // Of two lines to what is on the board the first goes on.
+        layer.retain(|(position, _)| here.insert(position.to_string()));
+        layer.retain(|(position, _)| !seen.contains(&position.to_string()));
+        seen.extend(here);
+        let mut next = Vec::new();
+        for (position, line) in layer {
+            if canonical(&position) == position {
+                found.entry(position.canonical_key()).or_insert_with(|| line.clone());
+            }
+            for mv in position.legal_moves().iter().copied() {
+                let after = position.after(mv);
+                if book.find(&after).is_some() {
+                    next.push((after, [&line[..], &[mv]].concat()));
+                }
+            }
+        }
+        layer = next;
+    }
+    found
+}
+
+#[test]
+fn records_come_one_by_one_with_the_lines_that_play_finds() {
+    let games = ["e2 e8 d2 e7 d3", "d1 e8 d2 e7 d3", "e2 e8 d3h c7h", "e3h e7h e2 e8", "f1 d9 e1 e9 e2h"];
+    let book = book(&games);
+    let played = played(&book);
+    let records: Vec<Record> = book.records().collect();
+    assert_eq!(records.len(), book.len());
+    for record in &records {
+        assert_eq!(record.moves, played.get(&record.key()).cloned(), "{}", record.position);
+    }
+    assert!(records.iter().all(|record| record.moves.is_some()));
+    assert!(book.clone().into_records(None).eq(records.iter().cloned()));
+    for (place, record) in records.iter().enumerate() {
+        let rest: Vec<Record> = book.clone().into_records(Some(record.key())).collect();
+        assert_eq!(rest, records[place + 1..]);
+    }
+    // A key that is nobody's lies between two others.
+    let between = records[1].key() - 1;
+    assert_eq!(book.into_records(Some(between)).next().as_ref(), Some(&records[1]));
 }
 
 #[test]
