@@ -51,7 +51,7 @@ fn looked_at(position: &Position, searched: &Searched, kept: &[Verdict], all: &[
 
 #[cfg(test)]
 mod tests {
-    use corridor_shared::book::Alternative;
+    use corridor_shared::book::{Alternative, Effort};
     use corridor_shared::notation::{Notation, parse_moves, replay};
     use corridor_shared::score::WhiteScore;
 
@@ -78,6 +78,7 @@ mod tests {
             prune: RootPrune::Cat,
             deterministic: false,
             others: Vec::new(),
+            effort: Effort::default(),
         }
     }
 
