@@ -416,6 +416,22 @@ fn a_book_grows_and_an_answer_that_it_has_is_given() {
     let fresh = run(&[&analyze[..], &CREW, &["--fresh"]].concat());
     assert!(fresh.stdout.ends_with(", stopped by depth\n"), "{fresh:?}");
 
+    // A copy answers as the original does, of every line that this has.
+    let (all, copy) = (["--multipv", "3", "--json"], ground.path("copy.db"));
+    ground.ok(&[&["analyze", "--depth", "2", "--deterministic"], &all[..], &CREW].concat());
+    assert_eq!(ground.book(&["export", "--out", &copy]).code, 0);
+    let answer = |store: &str, moves: &str| {
+        let analyze = ["analyze", "--moves", moves, "--depth", "2", "--deterministic", "--store", store];
+        let events = lines(&run(&[&analyze[..], &all, &CREW].concat()).stdout);
+        assert_eq!(events.last().unwrap()["stopped_by"], "book", "{moves} of {store}");
+        common::answer(&events)
+    };
+    for moves in ["", "e2", "e2 e8"] {
+        let known = answer(&store, moves);
+        assert!(known["lines"].as_array().unwrap().len() > 3, "every root move: {known}");
+        assert_eq!(answer(&copy, moves), known, "{moves}");
+    }
+
     // So it is where an export was imported.
     for format in ["jsonl", "csv"] {
         let (export, copy) = (ground.path(&format!("export.{format}")), ground.path(&format!("{format}.db")));

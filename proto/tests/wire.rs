@@ -363,7 +363,7 @@ fn record() -> Record {
                 score_white: WhiteScore::BlackWinsIn(9),
                 bound: Bound::Upper,
             }],
-            effort: Effort { nodes: 12_345, ms: 0 },
+            effort: Effort { nodes: 54_321, ms: 900 },
         }),
         value: Some(Value {
             score_white: WhiteScore::Cm(12),

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::search::positions;
 use super::site::{BookArgs, Store};
 use super::{csv_rows, sqlite};
-use crate::client::{Client, Exported};
+use crate::client::{Client, Exported, ExportedPosition};
 use crate::failure::Failure;
 use crate::{logging, out, overwrite, runtime};
 
@@ -86,7 +86,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         let exported = Exported::new(client, &book.name);
         match (format, file) {
             (_, None) => print(exported, format).await.map(|_| None),
-            (Format::Sqlite, Some(file)) => sqlite::write(exported, &book.name, file).await.map(Some),
+            (Format::Sqlite, Some(file)) => {
+                sqlite::write(exported.with_root_moves(), &book.name, file).await.map(Some)
+            }
             (_, Some(file)) => write(exported, format, file).await.map(Some),
         }
     };
@@ -120,8 +122,8 @@ fn check(format: Format, file: Option<&Path>, store: Option<&Place>) -> Result<(
 
 async fn print(mut exported: Exported, format: Format) -> Result<u64, Failure> {
     let (mut count, mut text) = (0, format.header());
-    while let Some(records) = exported.next().await? {
-        for record in &records {
+    while let Some(positions) = exported.next().await? {
+        for ExportedPosition { record, .. } in &positions {
             text.push_str(&format.text(record)?);
             count += 1;
         }
@@ -139,10 +141,10 @@ async fn write(mut exported: Exported, format: Format, file: &Path) -> Result<u6
     let part = beside(file);
     let mut count = 0;
     let mut writer = BufWriter::new(File::create(&part).map_err(failure)?);
-    writer.write_all(format.header().as_bytes()).map_err(failure)?;
     let _unfinished = Unfinished(&part);
-    while let Some(records) = exported.next().await? {
-        for record in &records {
+    writer.write_all(format.header().as_bytes()).map_err(failure)?;
+    while let Some(positions) = exported.next().await? {
+        for ExportedPosition { record, .. } in &positions {
             writer.write_all(format.text(record)?.as_bytes()).map_err(failure)?;
             count += 1;
         }
@@ -165,14 +167,23 @@ pub(super) fn beside(file: &Path) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// A file that is not complete and is taken away unless it becomes so.
+/// A file that is not complete and is taken away unless it becomes so, with whatever a store has beside it.
 pub(super) struct Unfinished<'a>(pub(super) &'a Path);
+
+impl Unfinished<'_> {
+    /// Takes it away now.
+    pub(super) fn remove(&self) {
+        for file in overwrite::STORE_FILES.map(|ending| overwrite::with_ending(self.0, ending)) {
+            if file.symlink_metadata().is_ok_and(|found| found.is_file()) {
+                let _ = std::fs::remove_file(file);
+            }
+        }
+    }
+}
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
-        if self.0.metadata().is_ok_and(|found| found.is_file()) {
-            let _ = std::fs::remove_file(self.0);
-        }
+        self.remove();
     }
 }
 

@@ -2,11 +2,13 @@
 
 mod import;
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use corridor_proto::convert::{
-    book_analyze_from_wire, book_name, expand_from_wire, position_from_spec, record_to_wire,
+    book_analyze_from_wire, book_name, expand_from_wire, node_bytes, position_from_spec, record_to_wire,
+    root_moves_to_wire,
 };
 use corridor_proto::v1;
 use corridor_shared::book::{Book, Record, canonical};
@@ -21,7 +23,7 @@ use super::analysis::{Events, encode, traceparent};
 use super::{malformed, unanswered, unread, wrong_answer};
 use crate::cluster::{Answer, Entered, Question};
 use crate::driver::Handle;
-use crate::limits::{ENTERED_AT_ONCE, EXPORTED_AT_ONCE};
+use crate::limits::{ENTERED_AT_ONCE, EXPORTED_AT_ONCE, EXPORTED_BYTES};
 use crate::store::{BookReader, Checked};
 
 /// Opening books.
@@ -113,15 +115,53 @@ impl BookService {
     }
 }
 
-/// Positions for the wire, so many in a message. A message is made when it is asked for, as fast as the client reads: in wire
-/// form a book takes many times its size.
-fn parts(records: impl Iterator<Item = Record> + Send) -> impl Iterator<Item = v1::ExportResponse> + Send {
+/// Positions, so many at once. They are made when they are asked for, as fast as the client reads: in wire form a book takes many
+/// times its size.
+fn parts(records: impl Iterator<Item = Record> + Send) -> impl Iterator<Item = Vec<Record>> + Send {
     let mut records = records.fuse();
     std::iter::from_fn(move || {
-        let next = records.by_ref().take(EXPORTED_AT_ONCE);
-        let nodes: Vec<v1::BookNode> = next.map(|record| record_to_wire(&record, ENGINE_EPOCH)).collect();
-        (!nodes.is_empty()).then_some(v1::ExportResponse { nodes })
+        let next: Vec<Record> = records.by_ref().take(EXPORTED_AT_ONCE).collect();
+        (!next.is_empty()).then_some(next)
     })
+}
+
+/// Root moves as a store keeps them, for those who ask for them.
+type RootMoves = Option<(Arc<dyn BookReader>, Arc<str>)>;
+
+/// Positions for the wire, with their root moves if they are wanted. Of one that was searched anew since the book was read there are
+/// none: they would be those of another search.
+async fn exported(root_moves: RootMoves, records: Vec<Record>) -> Result<Vec<v1::ExportResponse>, Status> {
+    let mut found = match (root_moves, &records[..]) {
+        (Some((reader, book)), [first, .., last] | [first @ last]) => {
+            let found = reader.root_moves(&book, first.key()..=last.key()).await;
+            found.map_err(|error| unread(&error))?
+        }
+        _ => BTreeMap::new(),
+    };
+    let node = |record: Record| {
+        let mut node = record_to_wire(&record, ENGINE_EPOCH);
+        let found = found.remove(&record.key());
+        if let Some((_, lines)) = found.filter(|(searched, _)| Some(searched) == record.searched.as_ref()) {
+            root_moves_to_wire(&mut node, &lines);
+        }
+        node
+    };
+    Ok(messages(records.into_iter().map(node)))
+}
+
+/// Messages none of which is too large.
+fn messages(nodes: impl Iterator<Item = v1::BookNode>) -> Vec<v1::ExportResponse> {
+    let (mut messages, mut open, mut bytes) = (Vec::new(), v1::ExportResponse::default(), 0);
+    for node in nodes {
+        bytes += node_bytes(&node);
+        open.nodes.push(node);
+        if bytes >= EXPORTED_BYTES {
+            messages.push(std::mem::take(&mut open));
+            bytes = 0;
+        }
+    }
+    messages.extend((!open.nodes.is_empty()).then_some(open));
+    messages
 }
 
 fn no_book(name: &str) -> Status {
@@ -228,10 +268,19 @@ impl v1::book_server::Book for BookService {
             };
         // The book is the client's own, of one moment: whoever reads slowly holds neither a lock nor a line to the store.
         let records = self.load(&name).await?.into_records(after);
-        Ok(Response::new(Box::pin(stream::iter(parts(records)).then(|part| async {
-            tokio::task::yield_now().await;
-            Ok(part)
-        }))))
+        let root_moves = if request.root_moves { Some((Arc::clone(self.reader()?), name)) } else { None };
+        let parts = stream::iter(parts(records)).then(move |records| {
+            let root_moves = root_moves.clone();
+            async {
+                tokio::task::yield_now().await;
+                exported(root_moves, records).await
+            }
+        });
+        let messages = parts.flat_map(|part| match part {
+            Ok(messages) => stream::iter(messages.into_iter().map(Ok).collect::<Vec<_>>()),
+            Err(status) => stream::iter(vec![Err(status)]),
+        });
+        Ok(Response::new(Box::pin(messages)))
     }
 
     async fn check(&self, request: Request<v1::CheckRequest>) -> Result<Response<v1::CheckResponse>, Status> {
@@ -296,13 +345,25 @@ mod tests {
     fn an_export_makes_a_message_when_it_is_asked_for() {
         let made = AtomicUsize::new(0);
         let mut messages = parts(records(2 * EXPORTED_AT_ONCE + 1, &made));
-        let mut next = || (messages.next().map_or(0, |part| part.nodes.len()), made.load(Ordering::Relaxed));
+        let mut next = || (messages.next().map_or(0, |part| part.len()), made.load(Ordering::Relaxed));
         assert_eq!(made.load(Ordering::Relaxed), 0, "nobody has read yet");
         let wanted = [1, 2, 3, 3].map(|part: usize| (part * EXPORTED_AT_ONCE).min(2 * EXPORTED_AT_ONCE + 1));
         let sizes = [EXPORTED_AT_ONCE, EXPORTED_AT_ONCE, 1, 0];
         for (size, made) in sizes.into_iter().zip(wanted) {
             assert_eq!(next(), (size, made));
         }
+    }
+
+    #[test]
+    fn messages_are_small_however_much_is_known() {
+        let root_moves = vec![v1::Line { pv: vec!["e2".to_owned(); 128], ..v1::Line::default() }; 136];
+        let node = v1::BookNode { root_moves, ..v1::BookNode::default() };
+        let (number, bytes) = (EXPORTED_AT_ONCE, node_bytes(&node));
+        let messages = messages(std::iter::repeat_n(node, number));
+        let sizes: Vec<usize> = messages.iter().map(|message| message.nodes.len()).collect();
+        let full = EXPORTED_BYTES.div_ceil(bytes);
+        assert!(full < 20 && sizes[..sizes.len() - 1].iter().all(|&size| size == full), "{full}: {sizes:?}");
+        assert_eq!(sizes.iter().sum::<usize>(), number, "nothing is left out");
     }
 
     #[test]

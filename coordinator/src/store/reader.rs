@@ -1,7 +1,8 @@
 //! Books as they stand in a database, for whoever only looks. A reader holds nothing: it reads beside the one who writes, what
 //! is durable, and opens a line for each question.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use corridor_proto::convert::lines_from_bytes;
 use corridor_shared::board::{Move, Position};
@@ -10,7 +11,9 @@ use corridor_shared::job::{ENGINE_EPOCH, Line};
 use futures_util::future::BoxFuture;
 
 use super::StoreError;
-use super::books::{key_text, load_book, position_columns, position_from, searched_from, value_from};
+use super::books::{
+    key_from, key_text, load_book, position_columns, position_from, searched_from, value_from,
+};
 use super::connection::{Connection, Row, fault, read_fault};
 use super::jobs::select;
 use super::place::Place;
@@ -41,6 +44,16 @@ pub trait BookReader: Send + Sync {
     /// # Errors
     /// As [`BookReader::load`].
     fn found<'a>(&'a self, position: &'a Position) -> BoxFuture<'a, Result<Vec<Found>, StoreError>>;
+
+    /// What searches have found about the positions of a book with keys in a range, and their root moves.
+    ///
+    /// # Errors
+    /// As [`BookReader::load`].
+    fn root_moves<'a>(
+        &'a self,
+        book: &'a str,
+        keys: RangeInclusive<u64>,
+    ) -> BoxFuture<'a, Result<BTreeMap<u64, Found>, StoreError>>;
 
     /// All books, in the order of their names.
     ///
@@ -147,6 +160,14 @@ impl BookReader for DatabaseReader {
         asked!(self, line => load_found(&mut line, position).await)
     }
 
+    fn root_moves<'a>(
+        &'a self,
+        book: &'a str,
+        keys: RangeInclusive<u64>,
+    ) -> BoxFuture<'a, Result<BTreeMap<u64, Found>, StoreError>> {
+        asked!(self, line => load_root_moves(&mut line, book, keys).await)
+    }
+
     fn list(&self) -> BoxFuture<'_, Result<Vec<Listed>, StoreError>> {
         asked!(self, line => load_list(&mut line).await)
     }
@@ -211,9 +232,33 @@ async fn load_found(line: &mut Connection, position: &Position) -> Result<Vec<Fo
         if row.text("position")? != wanted {
             continue;
         }
-        let lines = lines_from_bytes(&row.bytes("lines")?);
-        let lines = lines.map_err(|error| super::rows::unreadable(error.to_string()))?;
+        let lines = lines_in(&row)?;
         found.extend(searched_from(&row)?.map(|searched| (searched, lines)));
+    }
+    Ok(found)
+}
+
+fn lines_in(row: &Row) -> Result<Vec<Line>, StoreError> {
+    lines_from_bytes(&row.bytes("lines")?).map_err(|error| super::rows::unreadable(error.to_string()))
+}
+
+async fn load_root_moves(
+    line: &mut Connection,
+    book: &str,
+    keys: RangeInclusive<u64>,
+) -> Result<BTreeMap<u64, Found>, StoreError> {
+    // Whatever a database thinks of letters, digits come before them, and each key has as many of either.
+    let sql = concat!(
+        "SELECT ",
+        position_columns!(),
+        ", lines FROM book_position WHERE book = $1 AND key >= $2 AND key <= $3 AND depth > 0"
+    );
+    let (first, last) = (key_text(*keys.start()), key_text(*keys.end()));
+    let rows = select(line, sql, vec![book.into(), first.into(), last.into()]).await?;
+    let mut found = BTreeMap::new();
+    for row in rows {
+        let Some(searched) = searched_from(&row)? else { continue };
+        found.insert(key_from(&row.text("key")?)?, (searched, lines_in(&row)?));
     }
     Ok(found)
 }

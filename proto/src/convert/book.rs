@@ -9,7 +9,7 @@ use corridor_shared::book::{
 };
 use corridor_shared::job::{
     BookAccepted, BookDone, BookJobSpec, BookProgress, BookStop, BookSummary, BookTask, JobId, JobLimits,
-    PositionFailure, PositionReport,
+    Line, PositionFailure, PositionReport,
 };
 use corridor_shared::score::Bound;
 use prost::Message;
@@ -270,6 +270,8 @@ fn write_searched(node: &mut v1::BookNode, searched: &Searched, engine: &str) {
     node.prune = root_prune_to_wire(searched.prune).into();
     node.deterministic = searched.deterministic;
     node.others = searched.others.iter().map(alternative_to_wire).collect();
+    node.effort_nodes = searched.effort.nodes;
+    node.effort_ms = searched.effort.ms;
 }
 
 fn alternative_to_wire(other: &Alternative) -> v1::BookAlternative {
@@ -370,8 +372,27 @@ fn searched_from_wire(node: &v1::BookNode) -> Converted<Searched> {
         prune: root_prune_from_wire(node.prune, "prune")?,
         deterministic: node.deterministic,
         others: node.others.iter().map(alternative_from_wire).collect::<Converted<_>>()?,
-        effort: Effort { nodes: node.nodes, ms: 0 },
+        effort: Effort { nodes: node.effort_nodes.max(node.nodes), ms: node.effort_ms },
     })
+}
+
+/// How many bytes a position takes within a message, give or take its frame.
+#[must_use]
+pub fn node_bytes(node: &v1::BookNode) -> usize {
+    node.encoded_len()
+}
+
+/// Every searched root move of a position, for the wire.
+pub fn root_moves_to_wire(node: &mut v1::BookNode, lines: &[Line]) {
+    node.root_moves = lines.iter().map(line_to_wire).collect();
+}
+
+/// Every searched root move of a position from the wire; none if none were sent. That they are legal is not checked here.
+///
+/// # Errors
+/// A field is missing, unspecified or malformed.
+pub fn root_moves_from_wire(node: &v1::BookNode) -> Converted<Vec<Line>> {
+    node.root_moves.iter().map(|line| line_from_wire(line, "root_moves")).collect()
 }
 
 /// Whether a position of a book makes sense: its orientation, its key, and that every move in it is legal where it is made.
@@ -542,7 +563,7 @@ pub(super) fn summary_from_wire(summary: &v1::BookSummary) -> Converted<BookSumm
 
 /// Root moves with their scores and lines as bytes: the `lines` of a `corridor.v1.DoneEvent`.
 #[must_use]
-pub fn lines_to_bytes(lines: &[corridor_shared::job::Line]) -> Vec<u8> {
+pub fn lines_to_bytes(lines: &[Line]) -> Vec<u8> {
     v1::DoneEvent { lines: lines.iter().map(line_to_wire).collect(), ..v1::DoneEvent::default() }
         .encode_to_vec()
 }
@@ -551,7 +572,7 @@ pub fn lines_to_bytes(lines: &[corridor_shared::job::Line]) -> Vec<u8> {
 ///
 /// # Errors
 /// They are not what [`lines_to_bytes`] has made.
-pub fn lines_from_bytes(bytes: &[u8]) -> Converted<Vec<corridor_shared::job::Line>> {
+pub fn lines_from_bytes(bytes: &[u8]) -> Converted<Vec<Line>> {
     let done = v1::DoneEvent::decode(bytes).map_err(|error| ConvertError::new("lines", error))?;
     done.lines.iter().map(|line| line_from_wire(line, "lines")).collect()
 }
