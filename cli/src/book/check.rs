@@ -9,7 +9,7 @@ use super::site::{BookArgs, Store};
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::local_cluster::end_leftovers;
-use crate::units::grouped;
+use crate::units::{counted, grouped};
 use crate::{listing, logging, out, runtime};
 
 /// What `book check` is told.
@@ -76,11 +76,7 @@ fn text(name: &str, found: &CheckResponse) -> String {
 }
 
 fn count(faults: u64) -> String {
-    match faults {
-        0 => "no faults".to_owned(),
-        1 => "1 fault".to_owned(),
-        faults => format!("{} faults", grouped(faults)),
-    }
+    if faults == 0 { "no faults".to_owned() } else { counted(faults, "fault") }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::search::positions;
 use super::site::{BookArgs, Store};
 use crate::client::Client;
 use crate::failure::Failure;
-use crate::units::grouped;
+use crate::units::{counted, grouped};
 use crate::{listing, logging, out, runtime};
 
 /// The longest line that is read, in bytes.
@@ -165,18 +165,16 @@ fn show(book: &str, imported: &ImportResponse, faults: u64, json: bool) -> Resul
         return out::json(&Report { book, games, new_positions, new_values, positions: all, faults });
     }
     out::line(&format!(
-        "book {book}: {} game{} read, {} new, {} new value{}, {} in the book now",
-        grouped(games),
-        if games == 1 { "" } else { "s" },
+        "book {book}: {} read, {} new, {}, {} in the book now",
+        counted(games, "game"),
         positions(new_positions),
-        grouped(new_values),
-        if new_values == 1 { "" } else { "s" },
+        counted(new_values, "new value"),
         positions(all),
     ))
 }
 
 fn count(faults: u64) -> String {
-    format!("{} fault{}", grouped(faults), if faults == 1 { "" } else { "s" })
+    counted(faults, "fault")
 }
 
 /// What is wrong with a file, said as soon as it is known.
