@@ -11,6 +11,7 @@ use crate::book::BookScreen;
 use crate::client::{Client, Seen, Stream, accepted_job, json_line};
 use crate::failure::Failure;
 use crate::out;
+use crate::pulse::{Beat, Pulse};
 use crate::signals::Interrupts;
 
 /// How often the screen is looked after, and so the most often that it changes.
@@ -47,6 +48,7 @@ pub(crate) async fn show(
     let mut redraw = tokio::time::interval(REDRAW);
     redraw.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut job = None;
+    let mut pulse: Option<Pulse> = None;
     let mut interrupted = false;
     loop {
         let seen = tokio::select! {
@@ -62,6 +64,9 @@ pub(crate) async fn show(
                 continue;
             }
             _ = redraw.tick() => {
+                if let Some(beat) = pulse.as_mut().and_then(Pulse::newest) {
+                    display.feel(beat);
+                }
                 display.redraw();
                 continue;
             }
@@ -70,7 +75,7 @@ pub(crate) async fn show(
         let record = match seen {
             Seen::Event(record) => *record,
             Seen::Lost(reason) => {
-                display.lost(&reason);
+                lost(&reason);
                 continue;
             }
         };
@@ -81,6 +86,8 @@ pub(crate) async fn show(
             }
         }
         display.show(&record)?;
+        // Only a person looks at it between two events.
+        pulse = pulse.or_else(|| job.filter(|_| display.is_live()).map(|job| Pulse::of(client, job)));
         pictures.see(&record.event)?;
         match record.event {
             JobEvent::Done(_) => return Ok(Ended::Position),
@@ -113,7 +120,7 @@ pub(crate) async fn hand_in(
             seen = stream.next() => seen?,
         };
         match seen {
-            Seen::Lost(reason) => Display::Json.lost(&reason),
+            Seen::Lost(reason) => lost(&reason),
             Seen::Event(record) => {
                 let Some(job) = accepted_job(&record.event) else { continue };
                 if json {
@@ -161,6 +168,22 @@ impl Display {
         }
     }
 
+    fn is_live(&self) -> bool {
+        match self {
+            Self::Json => false,
+            Self::Position(screen) => screen.is_live(),
+            Self::Book(screen) => screen.is_live(),
+        }
+    }
+
+    fn feel(&mut self, beat: Beat) {
+        match self {
+            Self::Json => {}
+            Self::Position(screen) => screen.feel(beat),
+            Self::Book(screen) => screen.feel(beat),
+        }
+    }
+
     fn leave(&mut self) -> Result<(), Failure> {
         match self {
             Self::Json => Ok(()),
@@ -168,14 +191,9 @@ impl Display {
             Self::Book(screen) => screen.leave(),
         }
     }
+}
 
-    /// Says that the line broke: no failure, as long as it can be taken up again.
-    fn lost(&mut self, reason: &str) {
-        let text = format!("{reason}; trying again");
-        match self {
-            Self::Json => out::complain(&text),
-            Self::Position(screen) => screen.note(&format!("corridor: {text}")),
-            Self::Book(screen) => screen.note(&format!("corridor: {text}")),
-        }
-    }
+/// Says that the line broke: no failure, as long as it can be taken up again.
+fn lost(reason: &str) {
+    out::complain(&format!("{reason}; trying again"));
 }
