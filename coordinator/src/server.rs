@@ -96,7 +96,8 @@ impl Coordinator {
         Self::serve_from(listener, config, store, None).await
     }
 
-    /// Serves what others have kept to whoever only looks: nothing is written, and a store that somebody else holds will do.
+    /// Serves what others have kept to whoever only looks: nothing is written, what would be is refused, and a store that somebody
+    /// else holds will do.
     ///
     /// # Errors
     /// The listener has no address.
@@ -121,8 +122,11 @@ impl Coordinator {
         let (health, health_service) = tonic_health::server::health_reporter();
         let (readiness, _) = watch::channel(Ok(()));
         set_serving(&health, true).await;
+        let only_shows = looks_into.is_some();
         let books = store.as_ref().map(|store| store.reader()).or(looks_into);
-        let router = router(&handle, books, &tasks, &stop, health_service)?;
+        let book = BookService::new(handle.clone(), books.clone());
+        let book = if only_shows { book.that_only_shows() } else { book };
+        let router = router(&handle, books, book, &tasks, &stop, health_service)?;
 
         if let Some(store) = store {
             let fault = keep(&mut driver, store, &tasks).await?;
@@ -263,12 +267,13 @@ async fn set_serving(health: &HealthReporter, serving: bool) {
 fn router(
     handle: &driver::Handle,
     books: Option<Arc<dyn BookReader>>,
+    book: BookService,
     tasks: &TaskTracker,
     stop: &CancellationToken,
     health: HealthServer<impl Health>,
 ) -> Result<Router, StartError> {
-    let analysis = AnalysisServer::new(AnalysisService::new(handle.clone(), books.clone()));
-    let book = BookServer::new(BookService::new(handle.clone(), books));
+    let analysis = AnalysisServer::new(AnalysisService::new(handle.clone(), books));
+    let book = BookServer::new(book);
     let positions = PositionsServer::new(PositionsService);
     let fleet = FleetServer::new(FleetService::new(handle.clone(), tasks.clone(), stop.clone()));
     let cache = CacheServer::new(CacheService::new(handle.cache().clone(), tasks.clone(), stop.clone()));

@@ -31,6 +31,8 @@ use crate::store::{BookReader, Checked};
 pub struct BookService {
     cluster: Handle,
     books: Option<Arc<dyn BookReader>>,
+    /// What is written is kept nowhere.
+    only_shows: bool,
 }
 
 impl std::fmt::Debug for BookService {
@@ -45,7 +47,20 @@ impl BookService {
     /// A service in front of a driver, with a look into its store if it has one.
     #[must_use]
     pub fn new(cluster: Handle, books: Option<Arc<dyn BookReader>>) -> Self {
-        Self { cluster, books }
+        Self { cluster, books, only_shows: false }
+    }
+
+    /// The same in front of a driver without a store: books are shown, and nothing is changed.
+    #[must_use]
+    pub fn that_only_shows(self) -> Self {
+        Self { only_shows: true, ..self }
+    }
+
+    /// Nothing is accepted that cannot be kept.
+    fn check_writes(&self) -> Result<(), Status> {
+        self.reader()?;
+        let text = "this coordinator only shows the books of a store";
+        if self.only_shows { Err(Status::failed_precondition(text)) } else { Ok(()) }
     }
 
     fn reader(&self) -> Result<&Arc<dyn BookReader>, Status> {
@@ -109,6 +124,7 @@ impl BookService {
         spec: BookJobSpec,
         wrap: fn(v1::Event) -> T,
     ) -> Result<Response<Events<T>>, Status> {
+        self.check_writes()?;
         self.open(&spec.book, false).await?;
         let events = self.cluster.work_on_book(spec).await.map_err(|error| unanswered(&error))?;
         Ok(Response::new(encode(events, wrap)))
@@ -189,7 +205,7 @@ impl v1::book_server::Book for BookService {
         &self,
         request: Request<Streaming<v1::ImportRequest>>,
     ) -> Result<Response<v1::ImportResponse>, Status> {
-        self.reader()?;
+        self.check_writes()?;
         let mut parts = request.into_inner();
         let mut import = Import::default();
         while let Some(part) = parts.message().await? {
@@ -286,6 +302,9 @@ impl v1::book_server::Book for BookService {
     async fn check(&self, request: Request<v1::CheckRequest>) -> Result<Response<v1::CheckResponse>, Status> {
         let v1::CheckRequest { book, fix } = request.into_inner();
         let name = book_name(&book, "book").map_err(|error| malformed(&error))?;
+        if fix {
+            self.check_writes()?;
+        }
         let reader = self.reader()?;
         let was = self.ask(Question::Revision(Arc::clone(&name))).await?;
         let Answer::Revision(revision) = was else { return Err(wrong_answer()) };

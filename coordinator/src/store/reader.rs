@@ -19,6 +19,7 @@ use super::jobs::select;
 use super::place::Place;
 use super::postgres::PostgresReader;
 use super::rows::{bound_from, move_from, narrow, score_from};
+use super::schema;
 use super::sqlite::SqliteReader;
 
 /// Looks into the books of a store.
@@ -115,6 +116,29 @@ impl DatabaseReader {
             Place::File(path) => Source::File(SqliteReader::new(path)),
             Place::Postgres(url) => Source::Server(PostgresReader::new(url.clone())),
         })
+    }
+
+    /// A reader of a store that nobody need hold, for whoever only looks: it takes no lock, makes no file of its own and changes
+    /// nothing, not even the schema.
+    ///
+    /// # Errors
+    /// It cannot be read, is no store, or was made by an earlier or a later version.
+    pub async fn open(place: &Place) -> Result<Self, StoreError> {
+        let (source, mut line) = match place {
+            Place::File(path) => {
+                let (file, line) = SqliteReader::open(path).await?;
+                (Source::File(file), line)
+            }
+            Place::Postgres(url) => {
+                let server = PostgresReader::new(url.clone());
+                let line = server.connect().await?;
+                (Source::Server(server), line)
+            }
+        };
+        let looked = schema::look(&mut line, &place.to_string()).await;
+        // What is known is known.
+        let _ = line.close().await;
+        looked.map(|()| Self(source))
     }
 
     /// A line on which all answers are of one moment, whatever is written meanwhile.
