@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use corridor_shared::job::{BookDone, EventRecord, JobEvent, JobId};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::analyze::pictures::Pictures;
 use crate::analyze::screen::Screen;
@@ -16,6 +16,9 @@ use crate::signals::Interrupts;
 
 /// How often the screen is looked after, and so the most often that it changes.
 const REDRAW: Duration = Duration::from_millis(100);
+
+/// Whoever has asked for an end waits so long for it.
+const END_TIME: Duration = Duration::from_secs(10);
 
 /// What the first interrupt does to the job that is shown; a second one ends the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,10 +53,13 @@ pub(crate) async fn show(
     let mut job = None;
     let mut pulse: Option<Pulse> = None;
     let mut interrupted = false;
+    // When nobody waits any more for the end that was asked for.
+    let mut ends = None;
     loop {
         let seen = tokio::select! {
             () = interrupts.wait(), if !interrupted => {
                 interrupted = true;
+                ends = Some(Instant::now() + END_TIME);
                 if interrupt == Interrupt::Leaves {
                     display.leave()?;
                     return Err(goes_on(job));
@@ -62,6 +68,10 @@ pub(crate) async fn show(
                     client.try_cancel(job).await;
                 }
                 continue;
+            }
+            () = until(ends) => {
+                display.leave()?;
+                return Err(unconfirmed(job));
             }
             _ = redraw.tick() => {
                 if let Some(beat) = pulse.as_mut().and_then(Pulse::newest) {
@@ -98,6 +108,21 @@ pub(crate) async fn show(
             _ => {}
         }
     }
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Nothing ends that cannot be kept: on a full disk a job is held, and its end too.
+fn unconfirmed(job: Option<JobId>) -> Failure {
+    let which = job.map_or_else(|| "the job".to_owned(), |job| format!("job {job}"));
+    let text =
+        format!("{which} has not confirmed its end within {} s; what was told is kept", END_TIME.as_secs());
+    Failure::interrupted(&text)
 }
 
 fn goes_on(job: Option<JobId>) -> Failure {

@@ -1,10 +1,11 @@
 //! Where a coordinator of this process keeps what must outlive it.
 
 use std::ffi::OsStr;
+use std::sync::Arc;
 
 use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use corridor_coordinator::store::{DatabaseStore, Place, Store};
+use corridor_coordinator::store::{BookReader, DatabaseReader, DatabaseStore, Place, Store, StoreError};
 
 use crate::failure::Failure;
 
@@ -33,6 +34,28 @@ impl TypedValueParser for PlaceParser {
     }
 }
 
+/// Opens a store for whoever only looks: others may hold it, and nothing is changed.
+///
+/// # Errors
+/// It cannot be read, or another version has made it.
+pub(crate) async fn look(place: &Place) -> Result<Arc<dyn BookReader>, Failure> {
+    match DatabaseReader::open(place).await {
+        Ok(reader) => Ok(Arc::new(reader)),
+        Err(error) => Err(refused(&error)),
+    }
+}
+
+/// Why a store cannot be had, and what could be done about it.
+fn refused(error: &StoreError) -> Failure {
+    let hint = match error {
+        StoreError::Held { .. } => {
+            "; several use it by way of corridor serve or corridor coordinator --store, with --coordinator"
+        }
+        _ => "",
+    };
+    Failure::Failed(anyhow::anyhow!("--store: {error}{hint}"))
+}
+
 /// Opens a store if one is asked for.
 ///
 /// # Errors
@@ -49,6 +72,6 @@ pub(crate) async fn open(place: Option<&Place>) -> Result<Option<Box<dyn Store>>
     let holder = format!("process {} on {host}", std::process::id());
     match DatabaseStore::open(place, &holder).await {
         Ok(store) => Ok(Some(Box::new(store))),
-        Err(error) => Err(Failure::Failed(anyhow::anyhow!("--store: {error}"))),
+        Err(error) => Err(refused(&error)),
     }
 }

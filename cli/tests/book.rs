@@ -9,7 +9,6 @@ use std::path::Path;
 use std::process::Stdio;
 
 use common::{Ran, Server, check_events, command, eventually, finish, json, lines, refused, run, signal_to};
-use corridor_shared::Position;
 use serde_json::{Value, json};
 
 /// Two openings, a position, and what may stand beside them.
@@ -545,35 +544,10 @@ fn growth_that_was_killed_goes_on_where_it_was() {
     assert_eq!(timeless(&killed.ok(&["export"])), timeless(&whole.ok(&["export"])));
 }
 
-/// Games of some hundred positions, each its own, a line each.
-fn many_games(games: u64) -> (String, usize) {
-    let mut draw = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut text = String::new();
-    let mut keys = std::collections::BTreeSet::new();
-    for _ in 0..games {
-        let mut position = Position::start();
-        keys.insert(position.canonical_key());
-        for _ in 0..100 {
-            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                break;
-            }
-            let index = usize::try_from(draw >> 33).unwrap() % moves.len();
-            let mv = moves[index];
-            position = position.after(mv);
-            keys.insert(position.canonical_key());
-            text.push_str(&format!("{mv} "));
-        }
-        text.push('\n');
-    }
-    (text, keys.len())
-}
-
 #[test]
 fn an_import_whose_coordinator_is_killed_is_sent_again() {
     let ground = Ground::new();
-    let (games, count) = many_games(200);
+    let (games, count) = common::many_games(200);
     let games = ground.file("games.txt", &games);
     let store = ground.path("book.db");
     let mut first = Server::coordinator(&["--store", &store]);

@@ -12,6 +12,7 @@ mod import;
 mod json_lines;
 mod list;
 mod parts;
+mod progress;
 mod screen;
 mod search;
 mod show;

@@ -117,7 +117,7 @@ pub(super) fn run(
                 None => Ok(()),
             }
         };
-        book.site.run(Store::Existing, crew, work).await
+        book.site.run(Store::Existing, crew, &jobs.interrupts, work).await
     })
 }
 

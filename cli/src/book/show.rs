@@ -6,11 +6,12 @@ use corridor_shared::Position;
 use corridor_shared::board::{Color, Move};
 use corridor_shared::notation::{Notation, parse_moves, qf, replay};
 
-use super::site::{BookArgs, Store};
+use super::site::{BookArgs, until};
 use super::tree::{self, Branch, Limits};
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::position_args::hint;
+use crate::signals::Interrupts;
 use crate::{listing, logging, out, render, runtime, units};
 
 /// What `book show` is told.
@@ -71,15 +72,19 @@ impl Arguments {
 /// Fetches and shows the tree.
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let (root, moves) = arguments.root()?;
+    let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
     let limits = Limits { plies: arguments.plies, width: arguments.width };
     let name = &arguments.book.name;
     let fetch = async |client: &Client| {
-        let books = client.books().await?;
-        let fetch = async |position: Position| books.node(name, &position).await;
-        tree::fetch(root, moves, limits, &fetch).await
+        let fetch = async {
+            let books = client.books().await?;
+            let fetch = async |position: Position| books.node(name, &position).await;
+            tree::fetch(root, moves, limits, &fetch).await
+        };
+        until(&interrupts, fetch, || format!("nothing of book {name} was shown")).await
     };
-    let tree = runtime::run(arguments.book.site.ask(Store::Existing, fetch))?;
+    let tree = runtime::run(arguments.book.site.look(&interrupts, fetch))?;
     let rows = tree::best_first(&tree);
     if json {
         return rows.iter().try_for_each(|branch| {

@@ -8,20 +8,20 @@ use corridor_coordinator::store::{Place, Store, StoreError};
 use corridor_shared::board::{Move, Position};
 use corridor_shared::book::{Book, Searched};
 
-use super::export::{Unfinished, beside};
-use crate::client::{Exported, ExportedPosition};
+use super::export::{Source, Unfinished, beside};
+use crate::client::ExportedPosition;
 use crate::failure::Failure;
 use crate::store;
 
 /// Makes the store; returns how many positions are in it. It is there when it is complete. Root moves are asked for by whoever made
-/// `exported`.
-pub(super) async fn write(exported: Exported, name: &Arc<str>, file: &Path) -> Result<u64, Failure> {
+/// the source.
+pub(super) async fn write(source: Source, name: &Arc<str>, file: &Path) -> Result<u64, Failure> {
     let part = beside(file);
     let unfinished = Unfinished(&part);
     // What an earlier try has left behind is no book.
     unfinished.remove();
     let Some(mut store) = store::open(Some(&Place::File(part.clone()))).await? else { return Ok(0) };
-    let copied = copy(exported, name, file, &mut *store).await;
+    let copied = copy(source, name, file, &mut *store).await;
     store.close().await;
     let count = copied?;
     std::fs::rename(&part, file).map_err(|error| failure(file, &error))?;
@@ -34,14 +34,14 @@ fn failure(file: &Path, error: &dyn std::fmt::Display) -> Failure {
 
 /// Writes what was found as it comes, for all root moves at once take much room, and at the end what follows from it.
 async fn copy(
-    mut exported: Exported,
+    mut source: Source,
     name: &Arc<str>,
     file: &Path,
     store: &mut dyn Store,
 ) -> Result<u64, Failure> {
     let full = |error: StoreError| failure(file, &error);
     let (mut positions, mut edges) = (Vec::new(), Vec::new());
-    while let Some(some) = exported.next().await? {
+    while let Some(some) = source.next().await? {
         store.commit(&found(name, positions.len(), &some)).await.map_err(full)?;
         for ExportedPosition { record, .. } in some {
             edges.extend(edges_of(&record.position, record.children.iter().map(|&(mv, _)| mv)));
