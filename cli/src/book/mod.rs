@@ -18,6 +18,7 @@ mod search;
 mod show;
 mod site;
 mod sqlite;
+mod strict;
 mod tree;
 
 use clap::{Args, Subcommand};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use corridor_shared::board::{Move, Position};
+use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::book::{Alternative, Book, Effort, Growth, Learned, NodeId, Record, Searched};
 use corridor_shared::job::{
     BookAccepted, BookJobSpec, BookTask, ENGINE_EPOCH, JobEvent, JobId, JobLimits, JobState, Line, RootPrune,
@@ -43,7 +43,10 @@ fn searched(position: &Position, depth: u8, cm: i32) -> Searched {
     let position = corridor_shared::book::canonical(position);
     let moves = position.legal_moves();
     let reply = position.after(moves[0]).legal_moves()[0];
-    let scores = [WhiteScore::Cm(cm - 7), WhiteScore::WhiteWinsIn(12), WhiteScore::BlackWinsIn(9)];
+    // Whoever is to move wins by an odd ply.
+    let lost =
+        if position.turn() == Color::White { WhiteScore::BlackWinsIn(8) } else { WhiteScore::BlackWinsIn(9) };
+    let scores = [WhiteScore::Cm(cm - 7), WhiteScore::WhiteWinsIn(12), lost];
     let bounds = [Bound::Lower, Bound::Upper, Bound::Exact];
     let others = moves[1..].iter().zip(scores.into_iter().zip(bounds));
     Searched {

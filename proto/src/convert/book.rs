@@ -11,7 +11,8 @@ use corridor_shared::job::{
     BookAccepted, BookDone, BookJobSpec, BookProgress, BookStop, BookSummary, BookTask, JobId, JobLimits,
     Line, PositionFailure, PositionReport,
 };
-use corridor_shared::score::Bound;
+use corridor_shared::score::{Bound, WhiteScore};
+use corridor_shared::search::MAX_DEPTH;
 use prost::Message;
 
 use super::{
@@ -426,7 +427,37 @@ pub fn check_record(record: &Record, key: Option<&str>) -> Converted<()> {
     if searched.depth == 0 {
         return Err(ConvertError::new("depth", "a position with a score was searched to 1 ply at least"));
     }
+    if searched.depth > MAX_DEPTH {
+        return Err(ConvertError::new(
+            "depth",
+            format!("{} plies are more than {MAX_DEPTH}", searched.depth),
+        ));
+    }
+    check_win(&position, searched.score_white, searched.bound, "score_white")?;
+    for other in &searched.others {
+        check_win(&position, other.score_white, other.bound, "others.score_white")?;
+    }
     Ok(())
+}
+
+/// Whether a side can win in so many plies: it does so by a move of its own, and the game is not over yet. A bound may lie between
+/// two of those numbers.
+fn check_win(position: &Position, score: WhiteScore, bound: Bound, field: &str) -> Converted<()> {
+    let (winner, plies) = match score {
+        WhiteScore::Cm(_) => return Ok(()),
+        WhiteScore::WhiteWinsIn(plies) => (Color::White, plies),
+        WhiteScore::BlackWinsIn(plies) => (Color::Black, plies),
+    };
+    if plies == 0 {
+        return Err(ConvertError::new(field, "a win in 0 plies, but the game is not over"));
+    }
+    let turn = position.turn();
+    let is_possible = (plies % 2 == 1) == (winner == turn);
+    if is_possible || bound != Bound::Exact {
+        return Ok(());
+    }
+    let fault = format!("{winner} does not win in {plies} plies with {turn} to move");
+    Err(ConvertError::new(field, fault))
 }
 
 fn play(from: Position, moves: &[Move], field: &str) -> Converted<Position> {
