@@ -240,3 +240,57 @@ fn an_export_that_does_not_end_well_leaves_nothing_behind() {
         assert!(ran.stderr.starts_with(&format!("corridor: write /mnt/{name}: ")), "{ran:?}");
     }
 }
+
+#[test]
+fn what_is_no_file_is_named() {
+    let ground = Ground::new();
+    let folder = ground.path("");
+    let store = ground.store();
+    let line = format!("open {folder}: it is a folder, not a file");
+    refused(&["book", "import", &folder, "--notation", "man", "--store", &store], &line);
+    for command in [&["list"][..], &["show"], &["export"], &["check"], &["check", "--fix"]] {
+        for (place, why) in
+            [(&*folder, "is a folder, not a file"), ("/dev/null", "is no file that keeps anything")]
+        {
+            refused(&[&["book"], command, &["--store", place]].concat(), &format!("--store: {place} {why}"));
+        }
+    }
+    let line = "--json is JSON on standard output, and --format csv is not: export it to a file with --out";
+    refused(&["book", "export", "--json", "--format", "csv", "--store", &store], line);
+    let out = ground.path("x.csv");
+    assert_eq!(json(&["book", "export", "--out", &out, "--store", &store])["positions"], 6);
+}
+
+#[test]
+fn values_that_cannot_be_are_refused_with_line_and_field() {
+    let ground = Ground::new();
+    let (store, bad) = (ground.store(), ground.path("bad.jsonl"));
+    ground.ok(&["analyze", "--depth", "1", "--workers", "1", "--hash", "1M"]);
+    let line = ground.ok(&["export"]).lines().next().unwrap().to_owned();
+    let record = &lines(&line)[0];
+    let white = record["position"].as_str().unwrap().ends_with(" 1");
+    let (own, other) = if white { ("white", "black") } else { ("black", "white") };
+    let with = |field: &str, value: serde_json::Value| {
+        let mut record = record.clone();
+        record[field] = value;
+        record.to_string()
+    };
+    let wins =
+        |side: &str, plies: u32| with("score_white", serde_json::json!({ format!("{side}_wins_in"): plies }));
+    for (text, fault) in [
+        (wins(own, 4), "score_white: "),
+        (wins(other, 3), "score_white: "),
+        (wins(other, 0), "score_white: a win in 0 plies, but the game is not over"),
+        (with("depth", 101.into()), "depth: 101 plies are more than 100"),
+        (line.replacen('{', "{\"depth\":9,", 1), "record: \"depth\" stands there twice"),
+    ] {
+        std::fs::write(&bad, format!("{line}\n{text}\n")).unwrap();
+        let ran = run(&["book", "import", &bad, "--store", &store]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.stderr.starts_with(&format!("{bad}:2: {fault}")), "{fault}: {}", ran.stderr);
+    }
+    for text in [wins(own, 3), wins(other, 4)] {
+        std::fs::write(&bad, text).unwrap();
+        assert_eq!(run(&["book", "import", &bad, "--book", "other", "--store", &store]).code, 0);
+    }
+}

@@ -8,6 +8,7 @@ use corridor_proto::convert::lines_from_bytes;
 use corridor_shared::board::{Move, Position};
 use corridor_shared::book::{Book, Bounded, Record, Searched, Value as BookValue, canonical};
 use corridor_shared::job::{ENGINE_EPOCH, Line};
+use corridor_shared::score::Bound;
 use futures_util::future::BoxFuture;
 
 use super::StoreError;
@@ -443,6 +444,15 @@ async fn check_edges(line: &mut Connection, name: &str, checked: &mut Checked) -
     Ok(())
 }
 
+/// What a bound means, before the score.
+const fn at(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Exact => "",
+        Bound::Lower => "at least ",
+        Bound::Upper => "at most ",
+    }
+}
+
 fn check_values(checked: &mut Checked, kept: &[Kept]) {
     for Kept { key, value } in kept {
         let id = u64::from_str_radix(key, 16).ok().and_then(|key| checked.mended.with_key(key));
@@ -456,7 +466,7 @@ fn check_values(checked: &mut Checked, kept: &[Kept]) {
                 let shown = |value: Option<BookValue>| {
                     value.map_or_else(
                         || "nothing".to_owned(),
-                        |it| format!("{} from depth {}", it.score_white, it.depth),
+                        |it| format!("{}{} from depth {}", at(it.bound), it.score_white, it.depth),
                     )
                 };
                 let is = value.as_ref().and_then(|value| value.as_ref().ok()).copied();
