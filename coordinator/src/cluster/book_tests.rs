@@ -289,17 +289,27 @@ fn a_search_that_finds_nothing_better_is_not_repeated() {
     let mut world = with_games();
     world.join(2);
     world = ends(world, &spec(ANALYZE), 11);
-    // Hardly more than what has been visited leads no deeper.
-    let given = |world: &World| {
-        let book = &world.cluster.books[&name()];
-        let efforts = book.ids().map(|id| book.node(id).searched().expect("a search").effort.nodes);
-        efforts.max().expect("positions")
-    };
-    let limits = JobLimits { nodes: Some(given(&world) + 1), ..JobLimits::default() };
-    world = ends(world, &BookJobSpec { limits, ..spec(ANALYZE) }, 11);
+    // The same, found deeper by somebody who was quick.
     let book = &world.cluster.books[&name()];
-    let searches: Vec<_> = book.ids().filter_map(|id| book.node(id).searched()).collect();
-    assert!(searches.iter().any(|it| it.effort.nodes > it.nodes && it.depth == 2));
+    let quick = |id| {
+        let node = book.node(id);
+        let searched = node.searched().cloned().expect("a search");
+        (*node.position(), Searched { depth: 90, nodes: 3, effort: Effort { nodes: 3, ms: 0 }, ..searched })
+    };
+    let found = book.ids().map(quick).collect();
+    let entered = world.ask(Question::Enter { book: name(), positions: Vec::new(), found });
+    assert!(matches!(entered, Ok(Answer::Entered(Entered { new_values: 11, .. }))), "{entered:?}");
+    let book = &world.cluster.books[&name()];
+    let given = book.ids().filter_map(|id| book.node(id).searched()).map(|it| it.effort.nodes);
+    let nodes = given.max().expect("positions") + 1;
+    let limits = JobLimits { nodes: Some(nodes), ..JobLimits::default() };
+    let world = ends(world, &BookJobSpec { limits, ..spec(ANALYZE) }, 11);
+    let book = &world.cluster.books[&name()];
+    for id in book.ids() {
+        let searched = book.node(id).searched().expect("a search");
+        assert_eq!((searched.depth, searched.nodes), (90, 3));
+        assert!(searched.effort.nodes >= nodes);
+    }
 }
 
 #[test]

@@ -183,6 +183,33 @@ async fn seen(store: &mut DatabaseStore) -> Seen {
 }
 
 #[tokio::test]
+async fn what_was_tried_in_vain_stands_beside_the_value() {
+    for ground in grounds() {
+        let mut store = ground.open().await;
+        let book = learned(book(&GAMES));
+        store.commit(&entries("main", &book)).await.expect("written");
+        let root = book.find(&Position::start()).expect("the start");
+        store.commit(&book_job(JobId(7), spec("main", grow()))).await.expect("written");
+        store.commit(&[progress("main", &Position::start(), JobId(7), 4)]).await.expect("written");
+        let effort = Effort { nodes: 1 << 41, ms: 90_000 };
+        let key = book.node(root).key();
+        store.commit(&[Keep::Effort { book: "main".into(), key, effort }]).await.expect("written");
+        Box::new(store).close().await;
+        let mut store = ground.open().await;
+        let seen = seen(&mut store).await;
+        for (there, was) in seen.books["main"].1.iter().zip(book.records()) {
+            let effort =
+                if was.key() == key { effort } else { was.searched.as_ref().map_or(effort, |it| it.effort) };
+            let searched = was.searched.clone().map(|it| Searched { effort, ..it });
+            assert_eq!(there.searched, searched);
+        }
+        // The search that was interrupted has ended with that.
+        assert_eq!(seen.kept.batches[0].progress.len(), 0);
+        Box::new(store).close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_book_that_goes_in_comes_out() {
     for ground in grounds() {
         let mut store = ground.open().await;

@@ -273,7 +273,7 @@ async fn a_later_schema_is_refused() {
                      VALUES (9, 'later', TRUE, BYTES, 0)";
         ground.sql(&later.replace("BYTES", &ground.bytes("00"))).await;
         let text = format!(
-            "store {} has schema 9, newer than this version's 2: use the version that wrote it",
+            "store {} has schema 9, newer than this version's 3: use the version that wrote it",
             ground.place
         );
         assert_eq!(ground.refused("me").await, text);
