@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod cluster;
+mod dashboard;
 mod connection;
 mod deliveries;
 pub mod driver;
