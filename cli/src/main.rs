@@ -23,6 +23,7 @@ mod local_cluster;
 mod logging;
 mod memory;
 mod out;
+mod overwrite;
 mod perft;
 mod position_args;
 mod processor;

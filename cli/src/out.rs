@@ -1,11 +1,16 @@
 //! The only place that writes to standard output and standard error.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::overwrite;
+
+/// Links that are followed one after the other, as many as the system does.
+const MAX_LINKS: usize = 40;
 
 /// Writes text to standard output and flushes it.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
@@ -31,12 +36,13 @@ pub(crate) fn file(path: &Path, content: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::Failed(anyhow::anyhow!("write {}: {error}", path.display())))
 }
 
-/// Whether a file can be written, tried without leaving anything behind: what stands in it stays, and a missing one is
-/// missing afterwards.
+/// Whether a file can and may be written, tried without leaving anything behind: what stands in it stays, and a missing one is
+/// missing afterwards. A database may not.
 pub(crate) fn check_writable(flag: &str, path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::bad_input(&format!("{flag}: '-' is no file; name one")));
     }
+    overwrite::refuse_database(flag, path)?;
     let failure =
         |error: io::Error| Failure::bad_input(&format!("{flag}: write {}: {error}", path.display()));
     match std::fs::OpenOptions::new().write(true).create_new(true).open(path) {
@@ -48,16 +54,28 @@ pub(crate) fn check_writable(flag: &str, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether two paths lead to the same file, as far as that can be said before it exists.
+/// Whether two paths lead to the same file, as far as that can be said before it exists: by its place, or by another name for it.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| -> Option<PathBuf> {
+    let identity = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+    let is_linked = || identity(one).is_some_and(|found| Some(found) == identity(other));
+    one == other || place(one).is_some_and(|found| Some(found) == place(other)) || is_linked()
+}
+
+/// Where a path leads. What is not there yet, or only the end of a link to it, is where its folder is.
+fn place(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
         if let Ok(whole) = path.canonicalize() {
             return Some(whole);
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
-    };
-    one == other || place(one).is_some_and(|found| Some(found) == place(other))
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        match path.read_link() {
+            Ok(target) => path = folder.join(target),
+            Err(_) => return Some(folder.join(path.file_name()?)),
+        }
+    }
+    None
 }
 
 /// Writes bytes to standard error, for [`crate::processor`]: nothing but a call into the standard library.

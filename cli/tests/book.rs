@@ -135,12 +135,70 @@ fn a_book_is_imported_analysed_and_exported_and_an_export_is_imported() {
     let refusal = format!("--out: {} is there already; a store is not written over", ground.path("a.db"));
     let out = ground.book(&["export", "--out", &ground.path("a.db")]);
     assert_eq!((out.code, out.stderr), (2, format!("corridor: {refusal}\n")));
+    for (name, earlier) in [("b.jsonl", without_bounds(&jsonl)), ("b.csv", without_bound_columns(&csv))] {
+        let earlier = ground.file(name, &earlier);
+        let at = ["--book", name];
+        ground.ok(&[&["import", earlier.as_str()], &at[..]].concat());
+        assert_eq!(ground.ok(&[&["export"], &at[..]].concat()), jsonl, "an earlier version wrote no bounds");
+    }
     let listed = lines(&ground.ok(&["list", "--json"]));
     let book = |name: &str| json!({"book": name, "positions": 6, "analysed": 6, "stale": 0});
-    assert_eq!(listed, [book("from-csv"), book("from-jsonl"), book("main")]);
+    assert_eq!(listed, ["b.csv", "b.jsonl", "from-csv", "from-jsonl", "main"].map(book));
     assert_eq!(ground.ok(&["check"]), "book main: 6 positions, no faults\n");
     let left: Vec<_> = std::fs::read_dir(ground.folder.path()).unwrap().flatten().collect();
     assert!(left.iter().all(|it| !it.file_name().to_string_lossy().contains(".part")), "{left:?}");
+}
+
+/// An export as it was before scores of children had bounds.
+fn without_bounds(jsonl: &str) -> String {
+    let mut records = lines(jsonl);
+    for record in &mut records {
+        for field in ["backed_up_bound", "children_bounds"] {
+            assert!(record.as_object_mut().unwrap().remove(field).is_some(), "{field}: {record}");
+        }
+    }
+    records.iter().map(|record| format!("{record}\n")).collect()
+}
+
+/// The same for CSV; none of its fields has a comma in it.
+fn without_bound_columns(csv: &str) -> String {
+    let row = |row: &str| {
+        let cells: Vec<&str> = row.split(',').collect();
+        assert_eq!(cells.len(), 15, "{row}");
+        [&cells[..10], &cells[11..12], &cells[13..]].concat().join(",") + "\n"
+    };
+    csv.lines().map(row).collect()
+}
+
+#[test]
+fn a_bound_travels_with_every_score_of_a_book() {
+    let ground = Ground::new();
+    ground.import_games();
+    // Of the game's last position alone something is known: whoever is to move before has at least that.
+    let games = ground.path("games.txt");
+    ground.analyze(&["--depth", "2"]);
+    let known = lines(&ground.ok(&["export"]));
+    let last = known.iter().find(|record| record["moves"] == json!(["e2", "e8", "e3", "e7"])).unwrap();
+    ground.ok(&["import", &games, "--notation", "man", "--book", "ends"]);
+    let ends = ground.file("ends.jsonl", &format!("{last}\n"));
+    ground.ok(&["import", &ends, "--book", "ends"]);
+    let exported = ground.ok(&["export", "--book", "ends"]);
+    let records = lines(&exported);
+    let found = |moves: Value| records.iter().find(|record| record["moves"] == moves).unwrap();
+    let black = found(json!(["e2", "e8", "e3"]));
+    assert_eq!((&black["backed_up_bound"], &black["children_bounds"]), (&json!("upper"), &json!({})));
+    let white = found(json!(["e2", "e8"]));
+    assert_eq!(white["backed_up_bound"], Value::Null, "nothing follows from an upper bound");
+    assert_eq!(white["children"]["e3"], black["backed_up_white"]);
+    assert_eq!(white["children_bounds"], json!({"e3": "upper"}), "{white}");
+    let shown = lines(&ground.ok(&["show", "e2", "e8", "--plies", "0", "--json", "--book", "ends"]));
+    assert_eq!((shown.len(), &shown[0]), (1, white));
+    for format in ["jsonl", "csv"] {
+        let (out, book) = (ground.path(&format!("again.{format}")), format!("again-{format}"));
+        assert_eq!(ground.book(&["export", "--book", "ends", "--out", &out]).code, 0);
+        ground.ok(&["import", &out, "--book", &book]);
+        assert_eq!(ground.ok(&["export", "--book", &book]), exported, "{format}");
+    }
 }
 
 #[test]

@@ -371,7 +371,11 @@ fn record() -> Record {
             depth: 11,
             source: Source::BackedUp(mv("e3")),
         }),
-        children: vec![(mv("d3h"), None), (mv("e3"), Some(WhiteScore::Cm(12)))],
+        children: vec![
+            (mv("d3h"), None),
+            (mv("e3"), Some((WhiteScore::Cm(12), Bound::Upper))),
+            (mv("e4h"), Some((WhiteScore::Cm(-3), Bound::Exact))),
+        ],
     }
 }
 
@@ -389,11 +393,17 @@ fn a_position_of_a_book_survives_the_wire_and_is_exported_as_the_contract_says()
     let expected = format!(
         "{{\"position\":\"/ / e2 e8 / 10 10 / 1\",\"moves\":[\"e2\",\"e8\"],\"key\":\"{}\",\"depth\":7,\
          \"score_white\":{{\"cm\":-31}},\"bound\":\"exact\",\"best_move\":\"e3\",\"pv\":[\"e3\",\"e7\"],\"nodes\":12345,\
-         \"backed_up_white\":{{\"cm\":12}},\"children\":{{\"d3h\":null,\"e3\":{{\"cm\":12}}}},\
+         \"backed_up_white\":{{\"cm\":12}},\"backed_up_bound\":\"lower\",\
+         \"children\":{{\"d3h\":null,\"e3\":{{\"cm\":12}},\"e4h\":{{\"cm\":-3}}}},\"children_bounds\":{{\"e3\":\"upper\"}},\
          \"engine\":\"an engine\",\"analysed_at\":\"2026-11-30T12:00:00Z\"}}",
         node.key
     );
     assert_eq!(line, expected);
+    // Somebody who has not learned of bounds yet means the score.
+    let mut silent = node.clone();
+    silent.children[1].bound = 0;
+    let read = record_from_wire(&silent).expect("a position");
+    assert_eq!(read.children[1].1, Some((WhiteScore::Cm(12), Bound::Exact)));
     let bare = Record { searched: None, value: None, moves: None, children: Vec::new(), ..record() };
     assert_eq!(record_from_wire(&record_to_wire(&bare, "e")), Ok(bare));
 }

@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use corridor_coordinator::store::Place;
 use corridor_proto::json::record_line;
 use corridor_shared::book::Record;
 use serde::Serialize;
@@ -14,7 +15,7 @@ use super::site::{BookArgs, Store};
 use super::{csv_rows, sqlite};
 use crate::client::{Client, Exported};
 use crate::failure::Failure;
-use crate::{logging, out, runtime};
+use crate::{logging, out, overwrite, runtime};
 
 /// What `book export` is told.
 #[derive(Args)]
@@ -79,7 +80,7 @@ struct Report<'a> {
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let Arguments { format, out: file, book } = arguments;
     let format = format.unwrap_or_else(|| Format::of(file.as_deref()));
-    check(format, file.as_deref())?;
+    check(format, file.as_deref(), book.site.place().as_ref())?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
     let export = async |client: &Client| {
         let exported = Exported::new(client, &book.name);
@@ -100,16 +101,21 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
 }
 
 /// Finds out at once what would go wrong at the end.
-fn check(format: Format, file: Option<&Path>) -> Result<(), Failure> {
-    match (format, file) {
-        (Format::Sqlite, None) => Err(Failure::bad_input(&"--format sqlite wants --out: a store is a file")),
-        (Format::Sqlite, Some(file)) if file.exists() => {
-            let text = format!("--out: {} is there already; a store is not written over", file.display());
-            Err(Failure::bad_input(&text))
-        }
-        (_, None) => Ok(()),
-        (_, Some(file)) => out::check_writable("--out", file),
+fn check(format: Format, file: Option<&Path>, store: Option<&Place>) -> Result<(), Failure> {
+    let Some(file) = file else {
+        let wanted = "--format sqlite wants --out: a store is a file";
+        return if format == Format::Sqlite { Err(Failure::bad_input(&wanted)) } else { Ok(()) };
+    };
+    overwrite::refuse_store("--out", file, store)?;
+    // It grows under another name, and a store beside that.
+    for ending in overwrite::STORE_FILES {
+        overwrite::refuse_store("--out", &overwrite::with_ending(&beside(file), ending), store)?;
     }
+    if format == Format::Sqlite && file.exists() {
+        let text = format!("--out: {} is there already; a store is not written over", file.display());
+        return Err(Failure::bad_input(&text));
+    }
+    out::check_writable("--out", file)
 }
 
 async fn print(mut exported: Exported, format: Format) -> Result<u64, Failure> {

@@ -122,7 +122,7 @@ pub(super) fn run(
                 // Nobody waits for what an earlier process has left unfinished, unless it was just this.
                 end_leftovers(client, Some(stream.accepted().await?)).await?;
             }
-            let pictures = Pictures::new(&PictureArgs::default(), RootPrune::Cat)?;
+            let pictures = Pictures::new(&PictureArgs::default(), RootPrune::Cat, None)?;
             let interrupt = if search.detach { Interrupt::Leaves } else { Interrupt::Cancels };
             match show(client, stream, interrupts, interrupt, pictures, json).await? {
                 Ended::Position => Ok(()),

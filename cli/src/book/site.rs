@@ -64,7 +64,7 @@ impl SiteArgs {
     }
 
     /// The store, if it is in this process.
-    fn place(&self) -> Option<Place> {
+    pub(crate) fn place(&self) -> Option<Place> {
         let usual = || Place::File(USUAL_STORE.into());
         (!self.is_remote()).then(|| self.store.clone().unwrap_or_else(usual))
     }

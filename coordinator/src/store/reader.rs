@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use corridor_proto::convert::lines_from_bytes;
 use corridor_shared::board::{Move, Position};
-use corridor_shared::book::{Book, Record, Searched, Value as BookValue, canonical};
+use corridor_shared::book::{Book, Bounded, Record, Searched, Value as BookValue, canonical};
 use corridor_shared::job::{ENGINE_EPOCH, Line};
-use corridor_shared::score::WhiteScore;
 use futures_util::future::BoxFuture;
 
 use super::StoreError;
@@ -16,7 +15,7 @@ use super::connection::{Connection, Row, fault, read_fault};
 use super::jobs::select;
 use super::place::Place;
 use super::postgres::PostgresReader;
-use super::rows::{move_from, narrow, score_from};
+use super::rows::{bound_from, move_from, narrow, score_from};
 use super::sqlite::SqliteReader;
 
 /// Looks into the books of a store.
@@ -170,13 +169,16 @@ async fn load_position(
     if there != canonical(position) {
         return Ok(None);
     }
-    let sql = "SELECT e.move AS made, p.value_source, p.value_kind, p.value_white FROM book_edge e \
+    let sql = "SELECT e.move AS made, p.value_source, p.value_kind, p.value_white, p.value_bound FROM book_edge e \
                JOIN book_position p ON p.book = e.book AND p.key = e.child WHERE e.book = $1 AND e.parent = $2 \
                ORDER BY e.move";
-    let child = |row: &Row| -> Result<(Move, Option<WhiteScore>), StoreError> {
-        let is_known = !row.text("value_source")?.is_empty();
-        let score = || score_from(&row.text("value_kind")?, row.number("value_white")?);
-        Ok((move_from(&row.text("made")?)?, if is_known { Some(score()?) } else { None }))
+    let child = |row: &Row| -> Result<(Move, Option<Bounded>), StoreError> {
+        let mv = move_from(&row.text("made")?)?;
+        if row.text("value_source")?.is_empty() {
+            return Ok((mv, None));
+        }
+        let score = score_from(&row.text("value_kind")?, row.number("value_white")?)?;
+        Ok((mv, Some((score, bound_from(&row.text("value_bound")?)?))))
     };
     let children = select(line, sql, vec![book.into(), key.into()]).await?;
     let mut children = children.iter().map(child).collect::<Result<Vec<_>, _>>()?;

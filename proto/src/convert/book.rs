@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use corridor_shared::board::{Color, Move, Position};
-use corridor_shared::book::{Alternative, Effort, Growth, Record, Searched, Side, Source, Value, canonical};
+use corridor_shared::book::{
+    Alternative, Bounded, Effort, Growth, Record, Searched, Side, Source, Value, canonical,
+};
 use corridor_shared::job::{
     BookAccepted, BookDone, BookJobSpec, BookProgress, BookStop, BookSummary, BookTask, JobId, JobLimits,
     PositionFailure, PositionReport,
 };
+use corridor_shared::score::Bound;
 use prost::Message;
 
 use super::{
@@ -224,15 +227,18 @@ pub fn book_spec_from_bytes(
 /// A position of a book for the wire; `engine` is the present epoch.
 #[must_use]
 pub fn record_to_wire(record: &Record, engine: &str) -> v1::BookNode {
-    let child = |(mv, score): &(Move, Option<_>)| v1::BookChild {
+    let child = |(mv, said): &(Move, Option<Bounded>)| v1::BookChild {
         r#move: mv.to_string(),
-        score_white: score.map(score_to_wire),
+        score_white: said.map(|(score, _)| score_to_wire(score)),
+        bound: said.map_or(0, |(_, bound)| bound_to_wire(bound).into()),
     };
+    let backed_up = record.backed_up();
     let mut node = v1::BookNode {
         position: record.position.to_string(),
         moves: record.moves.as_deref().map(moves_to_wire).unwrap_or_default(),
         key: format!("{:016x}", record.key()),
-        backed_up_white: record.backed_up().map(|value| score_to_wire(value.score_white)),
+        backed_up_white: backed_up.map(|value| score_to_wire(value.score_white)),
+        backed_up_bound: backed_up.map_or(0, |value| bound_to_wire(value.bound).into()),
         children: record.children.iter().map(child).collect(),
         value: record.value.map(value_to_wire),
         unreachable: record.moves.is_none(),
@@ -324,18 +330,25 @@ fn value_from_wire(value: &v1::BookValue) -> Converted<Value> {
 /// A field is missing, unspecified or malformed.
 pub fn record_from_wire(node: &v1::BookNode) -> Converted<Record> {
     let position = position_from_text(&node.position, "position")?;
-    let children = node.children.iter().map(|child| {
-        let mv = move_from_wire(&child.r#move, "children.move")?;
-        Ok((mv, optional_score_from_wire(child.score_white, "children.score_white")?))
-    });
     let is_searched = node.score_white.is_some() && position.winner().is_none();
     Ok(Record {
         position,
         moves: if node.unreachable { None } else { Some(moves_from_wire(&node.moves, "moves")?) },
         searched: if is_searched { Some(searched_from_wire(node)?) } else { None },
         value: node.value.as_ref().map(value_from_wire).transpose()?,
-        children: children.collect::<Converted<_>>()?,
+        children: node.children.iter().map(child_from_wire).collect::<Converted<_>>()?,
     })
+}
+
+/// Whoever sends a score without a bound knows nothing of bounds of children, and has always meant the score itself.
+fn child_from_wire(child: &v1::BookChild) -> Converted<(Move, Option<Bounded>)> {
+    let mv = move_from_wire(&child.r#move, "children.move")?;
+    let Some(score) = optional_score_from_wire(child.score_white, "children.score_white")? else {
+        return Ok((mv, None));
+    };
+    let is_said = child.bound != i32::from(v1::Bound::Unspecified);
+    let bound = if is_said { bound_from_wire(child.bound, "children.bound")? } else { Bound::Exact };
+    Ok((mv, Some((score, bound))))
 }
 
 fn searched_from_wire(node: &v1::BookNode) -> Converted<Searched> {
