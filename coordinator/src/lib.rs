@@ -6,8 +6,8 @@
 
 pub mod cache;
 pub mod cluster;
-mod dashboard;
 mod connection;
+mod dashboard;
 mod deliveries;
 pub mod driver;
 mod keeper;

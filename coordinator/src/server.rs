@@ -19,6 +19,7 @@ use tonic_health::server::HealthReporter;
 
 use crate::cluster::Config;
 use crate::connection::Connection;
+use crate::dashboard;
 use crate::driver::{self, Driver};
 use crate::keeper::{Keeper, StoreFault};
 use crate::limits;
@@ -54,7 +55,6 @@ pub type Readiness = Result<(), String>;
 const DRAINS: &str = "it is shutting down";
 
 /// A running coordinator.
-#[derive(Debug)]
 pub struct Coordinator {
     address: SocketAddr,
     stop: CancellationToken,
@@ -63,6 +63,13 @@ pub struct Coordinator {
     health: HealthReporter,
     readiness: watch::Sender<Readiness>,
     handle: driver::Handle,
+    books: Option<Arc<dyn BookReader>>,
+}
+
+impl std::fmt::Debug for Coordinator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Coordinator").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 impl Coordinator {
@@ -122,7 +129,7 @@ impl Coordinator {
         let (readiness, _) = watch::channel(Ok(()));
         set_serving(&health, true).await;
         let books = store.as_ref().map(|store| store.reader()).or(looks_into);
-        let router = router(&handle, books, &tasks, &stop, health_service)?;
+        let router = router(&handle, books.clone(), &tasks, &stop, health_service)?;
 
         if let Some(store) = store {
             let fault = keep(&mut driver, store, &tasks).await?;
@@ -138,7 +145,15 @@ impl Coordinator {
                 tracing::error!(%error, "serving failed");
             }
         });
-        Ok(Self { address, stop, cut, tasks, health, readiness, handle })
+        Ok(Self { address, stop, cut, tasks, health, readiness, handle, books })
+    }
+
+    /// The live board: a page for a browser, and what it does in JSON. Its streams end when the coordinator stops.
+    #[must_use]
+    pub fn page(&self) -> axum::Router {
+        let analysis = AnalysisService::new(self.handle.clone(), self.books.clone());
+        let books = BookService::new(self.handle.clone(), self.books.clone());
+        dashboard::router(&self.handle, analysis, books, self.stop.clone())
     }
 
     /// Where it listens.

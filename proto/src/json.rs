@@ -1,6 +1,7 @@
 //! The JSON form of events: compact, one object an event, names and order of fields as documented for the command line.
 
 mod cluster;
+mod node;
 mod position;
 pub mod requests;
 
@@ -14,6 +15,7 @@ use serde::{Serialize, Serializer};
 use crate::convert::millis;
 
 pub use cluster::{JobView, LossView, WorkerView};
+pub use node::NodeView;
 pub use position::PositionView;
 
 /// An event on one line, without the line's end.

@@ -461,7 +461,7 @@ impl Cluster {
                 );
                 return Err(Refusal::AlreadyExists(text));
             }
-            self.lose(old, "the worker connected again", effects);
+            self.lose(now, old, "the worker connected again", effects);
         }
         if self.fleet.len() >= limits::MAX_WORKERS {
             return Err(exhausted("max_workers", limits::MAX_WORKERS));
@@ -497,13 +497,13 @@ impl Cluster {
                 self.failed(now, worker, unit, attempt, &message, effects);
             }
             WorkerSays::Draining => self.fleet.drain(worker),
-            WorkerSays::Gone { reason } => self.lose(worker, &reason, effects),
+            WorkerSays::Gone { reason } => self.lose(now, worker, &reason, effects),
             WorkerSays::Broken { reason } => self.broken(now, worker, &reason, effects),
         }
     }
 
     /// The one way in which a worker is lost, whatever the cause: its units are free again.
-    fn lose(&mut self, worker: WorkerId, reason: &str, effects: &mut Vec<Effect>) {
+    fn lose(&mut self, now: Duration, worker: WorkerId, reason: &str, effects: &mut Vec<Effect>) {
         effects.push(Effect::Disconnect { worker, reason: reason.to_owned() });
         let name = self.fleet.worker(worker).map(|worker| worker.registration.name.clone());
         let leases = self.fleet.remove(worker);
@@ -849,7 +849,7 @@ impl Cluster {
     /// Everything that only the passing of time brings about.
     fn check_time(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         for worker in self.fleet.silent(now, self.config.lease) {
-            self.lose(worker, "nothing was heard for a whole lease", effects);
+            self.lose(now, worker, "nothing was heard for a whole lease", effects);
         }
         for unit in self.fleet.block_stalled(now, self.config.lease) {
             self.revoke(now, unit, effects);

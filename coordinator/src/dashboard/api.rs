@@ -13,7 +13,7 @@ use corridor_proto::convert::book_name;
 use corridor_proto::json::requests::{
     BookAnalyzeRequest, ConvertQuery, ExpandRequest, JobRequest, PositionQuery, from_json,
 };
-use corridor_proto::json::{BookView, JobView, NodeView, PositionView};
+use corridor_proto::json::{JobView, NodeView, PositionView};
 use corridor_shared::job::{ENGINE_EPOCH, JobId};
 use corridor_shared::notation::Notation;
 use futures_util::Stream;
@@ -163,9 +163,7 @@ pub(super) async fn cluster_events(State(desk): Shared) -> Answer {
 
 pub(super) async fn books(State(desk): Shared) -> Answer {
     let listed = desk.books.listed().await?;
-    let book = |it: &crate::store::Listed| {
-        json!({"book": it.name, "positions": it.positions, "analysed": it.analysed, "stale": it.stale})
-    };
+    let book = |it: &crate::store::Listed| json!({"book": it.name, "positions": it.positions, "analysed": it.analysed, "stale": it.stale});
     Ok(fresh(json!({"books": listed.iter().map(book).collect::<Vec<_>>()})))
 }
 
@@ -179,8 +177,14 @@ pub(super) async fn book_node(
     asked: Asked<PositionQuery>,
 ) -> Answer {
     let (book, game) = (checked(&named(name)?)?, query(asked)?.game()?);
-    let record = desk.books.record(&book, &game.position).await?;
-    Ok(fresh(NodeView::new(&record, &game, ENGINE_EPOCH)))
+    let record = desk.books.record(&book, &game.position).await?.turned(&game.position);
+    let mut after = Vec::with_capacity(record.children.len());
+    for (mv, _) in &record.children {
+        let position = game.position.after(*mv);
+        let child = desk.books.record(&book, &position).await;
+        after.extend(child.ok().map(|child| (*mv, child.turned(&position))));
+    }
+    Ok(fresh(NodeView::new(&record, after, ENGINE_EPOCH)))
 }
 
 pub(super) async fn book_analyze(State(desk): Shared, name: Named<String>, body: Said) -> Answer {

@@ -21,8 +21,14 @@ include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 const OPENAPI: &[u8] = include_bytes!("openapi.json");
 
 /// A file, unless the browser has this very one. It must ask each time: a newer version has other files by the same names.
-fn served(kind: &'static str, plain: &'static [u8], packed: Option<&'static [u8]>, headers: &HeaderMap) -> Response {
-    let says = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
+fn served(
+    kind: &'static str,
+    plain: &'static [u8],
+    packed: Option<&'static [u8]>,
+    headers: &HeaderMap,
+) -> Response {
+    let says =
+        |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
     let tag = tag(plain);
     let is_known = says(header::IF_NONE_MATCH).split(',').any(|it| it.trim() == tag || it.trim() == "*");
     let common = [
@@ -33,11 +39,11 @@ fn served(kind: &'static str, plain: &'static [u8], packed: Option<&'static [u8]
     if is_known {
         return (StatusCode::NOT_MODIFIED, common).into_response();
     }
-    let takes_gzip = says(header::ACCEPT_ENCODING).split(',').any(|it| it.trim().split(';').next() == Some("gzip"));
+    let takes_gzip =
+        says(header::ACCEPT_ENCODING).split(',').any(|it| it.trim().split(';').next() == Some("gzip"));
     match packed.filter(|_| takes_gzip) {
-        Some(packed) => {
-            (common, [(header::CONTENT_TYPE, kind), (header::CONTENT_ENCODING, "gzip")], packed).into_response()
-        }
+        Some(packed) => (common, [(header::CONTENT_TYPE, kind), (header::CONTENT_ENCODING, "gzip")], packed)
+            .into_response(),
         None => (common, [(header::CONTENT_TYPE, kind)], plain).into_response(),
     }
 }

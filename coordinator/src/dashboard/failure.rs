@@ -52,6 +52,7 @@ impl From<Status> for Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let Fault { field, message, ply } = self.fault;
-        (self.status, Json(json!({"error": {"field": field, "message": message, "ply": ply}}))).into_response()
+        (self.status, Json(json!({"error": {"field": field, "message": message, "ply": ply}})))
+            .into_response()
     }
 }

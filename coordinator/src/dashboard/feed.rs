@@ -5,13 +5,11 @@
 //! for the common feed reads what it has missed in the same way, so that nobody misses anything and the search waits for
 //! nobody.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use axum::body::Bytes;
 use corridor_proto::json::event_line;
-use corridor_shared::board::Move;
 use corridor_shared::job::{EventRecord, JobEvent, JobId};
 use futures_util::{Stream, stream};
 use tokio::sync::broadcast::{self, error::RecvError};
@@ -50,13 +48,13 @@ fn encoded(records: &[Arc<EventRecord>]) -> Bytes {
 /// What happened, without what later events have replaced: of each root move and of the state the latest, of everything else
 /// all. Whoever has seen this sees the same picture as somebody who has seen everything.
 fn picture(records: Records) -> Records {
-    let mut seen: (bool, BTreeMap<Move, ()>) = (false, BTreeMap::new());
+    let (mut has_state, mut moves) = (false, BTreeSet::new());
     let mut kept: Records = records
         .into_iter()
         .rev()
         .filter(|record| match &record.event {
-            JobEvent::State(_) => !std::mem::replace(&mut seen.0, true),
-            JobEvent::Move(report) => seen.1.insert(report.mv, ()).is_none(),
+            JobEvent::State(_) => !std::mem::replace(&mut has_state, true),
+            JobEvent::Move(report) => moves.insert(report.line.mv),
             _ => true,
         })
         .collect();
@@ -258,7 +256,8 @@ impl Viewer {
     /// What is new of a message.
     fn part_of(&mut self, message: &Message) -> Bytes {
         self.ended |= message.is_last;
-        let seen = std::mem::replace(&mut self.seen, message.records.last().map_or(self.seen, |it| it.seq.max(self.seen)));
+        let seen = self.seen;
+        self.seen = message.records.last().map_or(seen, |last| last.seq.max(seen));
         let is_new = |record: &&Arc<EventRecord>| record.seq > seen;
         if message.records.iter().all(|record| is_new(&record)) {
             return message.bytes.clone();
@@ -267,10 +266,6 @@ impl Viewer {
         encoded(&new)
     }
 }
-
-/// How long until the next sign of life, for whoever waits for it.
-#[cfg(test)]
-pub(super) const ALIVE_TIME: Duration = VIEWER_ALIVE;
 
 #[cfg(test)]
 mod tests {

@@ -111,7 +111,8 @@ fn refused(request: &Request) -> Option<Failure> {
     let kind = text(&header::CONTENT_TYPE).unwrap_or_default();
     let is_json = kind.split(';').next().is_some_and(|kind| kind.trim() == "application/json");
     // An order without a body needs no type, but a page of another site could send that.
-    (!is_json).then(|| Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type: application/json is wanted"))
+    (!is_json)
+        .then(|| Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type: application/json is wanted"))
 }
 
 #[cfg(test)]

@@ -40,7 +40,14 @@ impl Pictures {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let instance = format!("{:x}", now.as_nanos() ^ u128::from(std::process::id()) << 64);
         let (shown, _) = watch::channel(Shown::default());
-        Self { cluster, stop, instance, number: AtomicU64::new(0), shown, taken: tokio::sync::Mutex::new(false) }
+        Self {
+            cluster,
+            stop,
+            instance,
+            number: AtomicU64::new(0),
+            shown,
+            taken: tokio::sync::Mutex::new(false),
+        }
     }
 
     async fn ask(&self, question: Question) -> Result<Answer, Status> {

@@ -9,9 +9,9 @@ use corridor_proto::convert::{
     book_analyze_from_wire, book_name, expand_from_wire, position_from_spec, record_to_wire,
 };
 use corridor_proto::v1;
+use corridor_shared::board::Position;
 use corridor_shared::book::{Book, Record, canonical};
 use corridor_shared::exchange::folded;
-use corridor_shared::board::Position;
 use corridor_shared::job::{BookJobSpec, ENGINE_EPOCH, JobId, Line};
 use futures_util::Stream;
 use futures_util::stream::{self, StreamExt};
