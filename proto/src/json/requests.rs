@@ -59,7 +59,11 @@ pub fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, Fault> {
     let mut reader = serde_json::Deserializer::from_slice(text);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
-        Fault { field: (path != "." && path != "?").then_some(path), message: error.inner().to_string(), ply: None }
+        Fault {
+            field: (path != "." && path != "?").then_some(path),
+            message: error.inner().to_string(),
+            ply: None,
+        }
     })?;
     reader.end().map_err(|error| Fault { field: None, message: error.to_string(), ply: None })?;
     Ok(value)
