@@ -101,6 +101,11 @@ export class Analysis {
     this.#stream?.reconnect();
   }
 
+  /** The stream's connection is not needed until it is made anew. */
+  suspend() {
+    this.#stream?.suspend();
+  }
+
   /** The server was restarted: is what it calls by our number still our job? */
   async verify() {
     const { job } = this;

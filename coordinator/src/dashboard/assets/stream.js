@@ -12,7 +12,7 @@ const MAX_MESSAGE_CHARS = 32 << 20;
  * @typedef {object} StreamOptions
  * @property {() => string} address asked for each connection, so that it can carry the place to go on from
  * @property {(data: any, id: string|null) => void} message called with each message's JSON
- * @property {(state: 'connecting'|'live'|'waiting'|'refused'|'closed', detail: {status?: number, message?: string, retryAt?: number}) => void} state
+ * @property {(state: 'connecting'|'live'|'waiting'|'refused'|'suspended'|'closed', detail: {status?: number, message?: string, retryAt?: number}) => void} state
  * @property {() => void} [heard] called whenever anything arrives
  */
 
@@ -35,6 +35,12 @@ export class Stream {
     this.#closed = true;
     this.#stop();
     this.#options.state('closed', {});
+  }
+
+  /** Gives the connection up until `reconnect`. */
+  suspend() {
+    this.#stop();
+    this.#options.state('suspended', {});
   }
 
   /** Leaves the connection that there is and makes a new one at once. */
