@@ -196,10 +196,9 @@ painter('hint', drawHint);
 
 painter('analysis', () => {
   const { picture } = analysis;
-  const same = analysed();
   drawBar(analysis.result?.score_white ?? null, flipped);
   setText(byId('headline'), headline(analysis));
-  drawFacts(analysis, game.position, same);
+  drawFacts(analysis, game.position);
   graph.draw(picture.iterations);
   candidates.draw(analysis.sorted(), cluster.holders(analysis.job), view.rootMove);
   drawPruned(picture.pruned, picture.audits);

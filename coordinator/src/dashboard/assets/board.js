@@ -152,7 +152,13 @@ export class Board {
       const void_ = heat !== null && !reachable[index];
       const heatCm = heat && !void_ ? heat[index] : 0;
       const colour = heatCm ? tint(heatCm) : null;
-      setAttributes(this.squares.children[index], { class: void_ ? 'sq void' : 'sq', fill: colour, 'data-heat': heat ? heatCm : null });
+      const square = this.squares.children[index];
+      setAttributes(square, { class: void_ ? 'sq void' : 'sq', 'data-heat': heat ? heatCm : null });
+      const fill = colour ?? '';
+      if (square.dataset.fill !== fill) {
+        square.dataset.fill = fill;
+        square.style.fill = fill;
+      }
       const text = this.numbers.children[index];
       setText(text, numbers && heatCm > 0 && !taken.includes(name) ? heatCm : '');
       setAttributes(text, { class: colour ? 'cm warm' : 'cm cold' });

@@ -85,10 +85,11 @@ export class Book {
     }
     try {
       const node = await api.bookNode(this.#name, { position: start, moves: moves.slice(0, at).join(' ') });
-      if (asked === this.#asked) this.#draw(node, position.turn);
-    } catch (error) {
       if (asked !== this.#asked) return;
-      this.#empty(error.status === 404 ? `This position is not in the book ${this.#name}.` : error.message);
+      if (node.in_book === false) this.#empty(`This position is not in the book ${this.#name}.`);
+      else this.#draw(node, position.turn);
+    } catch (error) {
+      if (asked === this.#asked) this.#empty(error.message);
     }
   }
 
@@ -97,7 +98,7 @@ export class Book {
     show(byId('book-none'), true);
     setFacts(byId('book-facts'), []);
     setText(byId('book-from'), '');
-    show(byId('book-rows'), false);
+    show(byId('book-rows').parentElement, false);
   }
 
   #draw(node, turn) {
@@ -114,7 +115,7 @@ export class Book {
     ]);
     const when = node.analysed_at ? new Date(node.analysed_at).toLocaleString() : null;
     setText(byId('book-from'), node.engine ? `Searched by ${node.engine}${when ? `, ${when}` : ''}${node.stale ? '. Another engine counts now: the value is stale.' : ''}` : '');
-    show(byId('book-rows'), node.rows.length > 0);
+    show(byId('book-rows').parentElement, node.rows.length > 0);
     if (node.rows.length === 0) {
       setText(byId('book-none'), 'The book ends here: it has no move of this position.');
       show(byId('book-none'), true);

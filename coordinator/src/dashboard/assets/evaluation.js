@@ -38,9 +38,8 @@ export function headline(analysis) {
  * The figures below it.
  * @param {import('./analysis.js').Analysis} analysis
  * @param {import('./api.js').Position|null} position on the board
- * @param {boolean} same whether that is the analysed one
  */
-export function drawFacts(analysis, position, same) {
+export function drawFacts(analysis, position) {
   const { picture } = analysis;
   const last = picture.iterations.at(-1);
   const result = picture.done ?? last;
@@ -56,8 +55,8 @@ export function drawFacts(analysis, position, same) {
     ['stopped by', picture.done?.stopped_by ?? null],
     ["White's way", path('white')],
     ["Black's way", path('black')],
-    ['line', same && result?.pv?.length ? result.pv.slice(0, 8).join(' ') : null],
   ]);
+  setText(byId('best-line'), result?.pv?.length > 1 ? result.pv.join(' ') : '');
 }
 
 /** A score's height in the graph: the same scale as the bar, so that wins fit in. */
