@@ -23,6 +23,7 @@ const MAX_BOOK_RECORDS = 20;
  * @property {number} nodes of its last search
  * @property {string} worker who searched it last
  * @property {number} order its place in the order in which it is searched
+ * @property {number} seq of the event that changed it last
  */
 
 function emptyPicture() {
@@ -68,7 +69,7 @@ export class Analysis {
   #handlers;
 
   /**
-   * @param {{changed: () => void, stream: (state: string, detail: object) => void, heard: () => void}} handlers
+   * @param {{changed: (board: boolean) => void, stream: (state: string, detail: object) => void, heard: () => void}} handlers
    */
   constructor(handlers) {
     this.#handlers = handlers;
@@ -81,7 +82,7 @@ export class Analysis {
     this.job = job;
     this.missing = null;
     this.picture = emptyPicture();
-    this.#handlers.changed();
+    this.#handlers.changed(true);
     if (job !== null) this.#follow();
   }
 
@@ -122,7 +123,7 @@ export class Analysis {
     this.missing = why;
     this.#stream?.close();
     this.#stream = null;
-    this.#handlers.changed();
+    this.#handlers.changed(true);
   }
 
   #follow() {
@@ -152,6 +153,8 @@ export class Analysis {
   }
 
   #take(events) {
+    // Most events are a `move`, which changes nothing on the board.
+    let board = false;
     for (const event of events) {
       const { lastSeq } = this.picture;
       if (event.seq <= lastSeq) {
@@ -166,8 +169,9 @@ export class Analysis {
       }
       this.picture.lastSeq = event.seq;
       this.#apply(event);
+      board ||= event.event !== 'move';
     }
-    this.#handlers.changed();
+    this.#handlers.changed(board);
     if (!this.running) {
       this.#stream?.close();
       this.#stream = null;
@@ -186,7 +190,7 @@ export class Analysis {
         picture.turn = event.turn;
         picture.pruned = event.pruned;
         event.kept.forEach(({ move, heat_cm, reason }, order) => {
-          picture.rows.set(move, { move, heat_cm, reason, score_white: null, bound: 'exact', depth: 0, pv: [], nodes: 0, worker: '', order });
+          picture.rows.set(move, { move, heat_cm, reason, score_white: null, bound: 'exact', depth: 0, pv: [], nodes: 0, worker: '', order, seq: event.seq });
         });
         break;
       case 'heat':
@@ -199,13 +203,12 @@ export class Analysis {
       case 'move': {
         const { move, depth, score_white, bound, pv, nodes, worker } = event;
         const row = picture.rows.get(move);
-        if (row) Object.assign(row, { depth, score_white, bound, pv, nodes, worker });
+        if (row) Object.assign(row, { depth, score_white, bound, pv, nodes, worker, seq: event.seq });
         break;
       }
       case 'iteration':
         // A job that goes on after a restart may complete a depth a second time: the later one holds.
-        picture.iterations = picture.iterations.filter(({ depth }) => depth < event.depth);
-        picture.iterations.push(event);
+        picture.iterations = [...picture.iterations.filter(({ depth }) => depth < event.depth), event];
         break;
       case 'audit':
         picture.audits.set(event.move, event);
@@ -226,7 +229,7 @@ export class Analysis {
         for (const line of event.lines ?? []) {
           const row = picture.rows.get(line.move);
           // A line has no worker: the last one stays.
-          if (row) Object.assign(row, line);
+          if (row) Object.assign(row, line, { seq: event.seq });
         }
         break;
       case 'error':

@@ -40,7 +40,7 @@ const game = new Game((how) => {
 });
 
 const analysis = new Analysis({
-  changed: () => mark('board', 'analysis'),
+  changed: (onBoard) => mark('analysis', ...(onBoard ? ['board'] : [])),
   stream: (state, detail) => connection.state('job', state, detail),
   heard: () => connection.heard('job'),
 });
@@ -68,6 +68,7 @@ const candidates = new Candidates({
   play(move) {
     if (analysed()) play(move);
   },
+  scrolled: () => mark('analysis'),
 });
 
 const book = new Book(game, {

@@ -1,13 +1,20 @@
-// The table of candidate moves. Values change at once; the order changes at most twice a second, with a glide, and not
-// at all while a pointer or the focus is in the table. Rows have a fixed height, so a glide needs no measuring.
+// The table of candidate moves. Values change at once; the order changes at most once a second, with a glide, and not
+// at all while a pointer or the focus is in the table. Rows have a fixed height, so a glide needs no measuring. Rows that
+// are scrolled out of sight follow once a second: most of a long table's cost would be theirs.
 
 import { byId, el, motionAllowed, setAttributes, setText, show } from './dom.js';
 import { boundSign, boundedText, grouped, leaning, plural, scoreShort, scoreText, short } from './format.js';
 import { tint } from './heat.js';
 import { moveInWords } from './moves.js';
+import { stayers } from './order.js';
 
-const REORDER_MS = 500;
+const REORDER_MS = 1000;
+/** When so many rows move at once nobody can follow them: the next time comes later. */
+const CHURN_ROWS = 20;
+const CHURN_MS = 2000;
 const GLIDE_MS = 260;
+/** How often rows out of sight are brought up to date. */
+const REFRESH_MS = 1000;
 /** Heat at which the bar is full. */
 const FULL_BAR_CM = 480;
 
@@ -18,17 +25,22 @@ const COLUMNS = ['Move', 'Score', 'Depth', 'Nodes', 'Heat', 'Worker', 'Line'];
  * @property {(row: object|null) => void} look a row is pointed at or focused; null: none any more
  * @property {(move: string) => void} choose a row is chosen, to show the heat after its move
  * @property {(move: string) => void} play
+ * @property {() => void} scrolled the table wants to be drawn
  */
 
 export class Candidates {
-  /** @type {Map<string, {node: Element, cells: object, row: object}>} */
+  /** @type {Map<string, {node: Element, cells: object, row: object, drawn: string}>} */
   #rows = new Map();
   /** @type {string[]} moves in the order on the page */
   #order = [];
   #reorderedAt = 0;
+  #pace = REORDER_MS;
   #timer = 0;
   #pointerInside = false;
   #focusInside = false;
+  /** Places of the first and the last row in sight, and a row's height in px. */
+  #sight = { first: 0, last: Infinity, height: 30 };
+  #refreshedAt = 0;
   /** The one row that Tab reaches. */
   #reachable = null;
   #wanted = [];
@@ -70,6 +82,10 @@ export class Candidates {
       this.#rows.delete(move);
     }
     this.#order = this.#order.filter((move) => present.has(move));
+    const now = performance.now();
+    const all = now - this.#refreshedAt > REFRESH_MS;
+    if (all) this.#refreshedAt = now;
+    const inSight = new Set(this.#order.slice(this.#sight.first, this.#sight.last + 1));
     for (const row of rows) {
       let entry = this.#rows.get(row.move);
       if (!entry) {
@@ -79,7 +95,13 @@ export class Candidates {
         this.body.append(entry.node);
       }
       entry.row = row;
-      this.#update(entry, holders.get(row.move), chosen);
+      if (!all && !inSight.has(row.move) && entry.drawn) continue;
+      // Most rows did not change since they were drawn last.
+      const held = holders.get(row.move)?.join(', ') ?? '';
+      const drawn = `${row.seq} ${held} ${row.move === chosen}`;
+      if (entry.drawn === drawn) continue;
+      entry.drawn = drawn;
+      this.#update(entry, held, row.move === chosen);
     }
     if (!this.#rows.has(this.#reachable)) this.#reach(this.#wanted[0] ?? null);
     setText(byId('candidates-count'), rows.length ? plural(rows.length, 'move') : '');
@@ -109,10 +131,10 @@ export class Candidates {
     cells.bar.style.transform = `scaleX(${Math.min(1, row.heat_cm / FULL_BAR_CM)})`;
     cells.bar.style.background = tint(row.heat_cm) ?? 'var(--faint)';
     setAttributes(node, { title: `${moveInWords(row.move)}: ${row.heat_cm} cm, searched (${row.reason})` });
-    return { node, cells, row };
+    return { node, cells, row, drawn: '' };
   }
 
-  #update({ node, cells, row }, holders, chosen) {
+  #update({ node, cells, row }, held, chosen) {
     const searched = row.score_white !== null;
     setText(cells.bound, searched && row.bound !== 'exact' ? boundSign(row.bound) : '');
     setText(cells.score, searched ? scoreShort(row.score_white) : '');
@@ -123,18 +145,18 @@ export class Candidates {
     });
     setText(cells.depth, row.depth || '');
     setText(cells.nodes, searched ? short(row.nodes) : '');
-    setText(cells.worker, holders?.length ? holders.join(', ') : row.worker);
+    setText(cells.worker, held || row.worker);
     setText(cells.line, row.pv.slice(1).join(' '));
     setAttributes(node, {
-      'aria-selected': String(row.move === chosen),
-      class: `c-row${holders?.length ? ' held' : ''}${row.bound === 'exact' && searched ? ' exact' : ''}${searched ? '' : ' unsearched'}`,
+      'aria-selected': String(chosen),
+      class: `c-row${held ? ' held' : ''}${row.bound === 'exact' && searched ? ' exact' : ''}${searched ? '' : ' unsearched'}`,
     });
   }
 
   #reorderSoon() {
     show(byId('frozen'), this.frozen && this.#rows.size > 0);
     if (this.frozen || this.#timer) return;
-    const wait = this.#reorderedAt + REORDER_MS - performance.now();
+    const wait = this.#reorderedAt + this.#pace - performance.now();
     if (wait <= 0) {
       this.#reorder();
     } else {
@@ -147,28 +169,26 @@ export class Candidates {
 
   #reorder() {
     const before = new Map(this.#order.map((move, index) => [move, index]));
-    const moved = this.#wanted.filter((move, index) => before.get(move) !== index);
-    if (moved.length === 0) return;
+    if (this.#wanted.every((move, index) => before.get(move) === index)) return;
     this.#reorderedAt = performance.now();
-    let place = this.body.firstElementChild;
-    for (const move of this.#wanted) {
+    const stay = stayers(this.#wanted.map((move) => before.get(move)));
+    this.#pace = this.#wanted.length - stay.size > CHURN_ROWS ? CHURN_MS : REORDER_MS;
+    let after = null;
+    this.#wanted.forEach((move, index) => {
       const { node } = this.#rows.get(move);
-      if (node === place) place = place.nextElementSibling;
-      else this.body.insertBefore(node, place);
-    }
+      if (!stay.has(index)) this.body.insertBefore(node, after ? after.nextSibling : this.body.firstChild);
+      after = node;
+    });
     this.#order = [...this.#wanted];
-    if (motionAllowed() && !document.hidden) this.#glide(before, moved);
+    if (motionAllowed() && !document.hidden) this.#glide(before);
   }
 
   /** Moves rows from where they were to where they are; only those that are in sight at either end. */
-  #glide(before, moved) {
-    const height = this.body.firstElementChild.offsetHeight;
-    const first = Math.floor(this.scroller.scrollTop / height) - 1;
-    const last = first + Math.ceil(this.scroller.clientHeight / height) + 2;
+  #glide(before) {
+    const { first, last, height } = this.#sight;
     const inSight = (index) => index >= first && index <= last;
     this.#order.forEach((move, index) => {
-      if (!moved.includes(move)) return;
-      const from = before.get(move) ?? index;
+      const from = before.get(move);
       if (from === index || !(inSight(from) || inSight(index))) return;
       const { node } = this.#rows.get(move);
       node.animate([{ transform: `translateY(${(from - index) * height}px)` }, { transform: 'none' }],
@@ -184,7 +204,19 @@ export class Candidates {
     if (now) setAttributes(now.node, { tabindex: 0 });
   }
 
+  /** Notes which rows are in sight; asked for when that may have changed, since the answer costs a layout. */
+  #look() {
+    const height = this.body.firstElementChild?.offsetHeight || 30;
+    const first = Math.floor(this.scroller.scrollTop / height);
+    this.#sight = { first, last: first + Math.ceil(this.scroller.clientHeight / height), height };
+    // What comes into sight must not be old.
+    this.#refreshedAt = 0;
+    this.#handlers.scrolled();
+  }
+
   #listen() {
+    new ResizeObserver(() => this.#look()).observe(this.scroller);
+    this.scroller.addEventListener('scroll', () => this.#look(), { passive: true });
     const rowOf = (event) => this.#rows.get(event.target.closest?.('.c-body .c-row')?.dataset.move);
     const { scroller, body } = this;
     scroller.addEventListener('pointerenter', () => {

@@ -13,8 +13,9 @@ export function drawBar(score, flipped) {
   bar.classList.toggle('flipped', flipped);
   const share = score ? whiteShare(score) : 0.5;
   byId('eval-white').style.transform = `scaleY(${share})`;
+  // No sign: the text stands at the end of the side that is ahead.
   const won = score && score.cm === undefined;
-  setText(byId('eval-text'), !score ? '' : won ? `${score.white_wins_in !== undefined ? 'W' : 'B'}${score.white_wins_in ?? score.black_wins_in}` : (score.cm / 100).toFixed(1).replace('-', '−'));
+  setText(byId('eval-text'), !score ? '' : won ? `${score.white_wins_in !== undefined ? 'W' : 'B'}${score.white_wins_in ?? score.black_wins_in}` : (Math.abs(score.cm) / 100).toFixed(1));
   bar.classList.toggle('white-ahead', share >= 0.5);
   setAttributes(bar, { 'aria-label': score ? `Evaluation from White's view: ${scoreText(score)}` : 'No evaluation yet', 'data-share': share.toFixed(3) });
 }
@@ -64,6 +65,8 @@ const heightOf = (score) => MARGIN.top + (1 - whiteShare(score)) * (HEIGHT - MAR
 
 /** Draws score and best move over depth. */
 export class Graph {
+  #drawn = null;
+
   constructor() {
     this.zero = svg('line', { class: 'g-zero' });
     this.path = svg('polyline', { class: 'g-line', fill: 'none' });
@@ -81,6 +84,9 @@ export class Graph {
 
   /** @param {object[]} iterations `iteration` events, by depth */
   draw(iterations) {
+    // A picture's list is another one after each iteration, and stays between them.
+    if (iterations === this.#drawn) return;
+    this.#drawn = iterations;
     show(byId('graph').parentElement, iterations.length > 0);
     const first = iterations[0]?.depth ?? 1;
     const last = Math.max(iterations.at(-1)?.depth ?? 1, first + 7);

@@ -10,21 +10,26 @@ export const OPEN_STATES = ['queued', 'running', 'waiting', 'paused', 'parked'];
 const KEPT = 'limits';
 const MAX_KEPT = 50;
 
+/** @type {object[]|null} read once: it is asked for with every picture */
+let kept = null;
+
 function keptLimits() {
+  if (kept) return kept;
   try {
-    return JSON.parse(localStorage.getItem(KEPT) ?? '[]');
+    kept = JSON.parse(localStorage.getItem(KEPT) ?? '[]');
   } catch {
-    return [];
+    kept = [];
   }
+  return kept;
 }
 
 /** Keeps a job's limits. @param {{depth?: number, time_ms?: number, nodes?: number}} limits */
 export function rememberLimits(job, limits) {
+  kept = [...keptLimits().filter((entry) => entry.job !== job), { job, ...limits }].slice(-MAX_KEPT);
   try {
-    const others = keptLimits().filter((entry) => entry.job !== job);
-    localStorage.setItem(KEPT, JSON.stringify([...others, { job, ...limits }].slice(-MAX_KEPT)));
+    localStorage.setItem(KEPT, JSON.stringify(kept));
   } catch {
-    // then this job shows no remaining time
+    // the limits are then known until the page is left
   }
 }
 
