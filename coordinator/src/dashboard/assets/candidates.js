@@ -18,6 +18,11 @@ const REFRESH_MS = 1000;
 /** Heat at which the bar is full. */
 const FULL_BAR_CM = 480;
 
+/** Longest name of a worker in the table. */
+const WORKER_CHARS = 14;
+
+const cut = (text, chars) => (text.length > chars ? `${text.slice(0, chars - 1)}…` : text);
+
 const COLUMNS = ['Move', 'Score', 'Depth', 'Nodes', 'Heat', 'Worker', 'Line'];
 
 /**
@@ -128,7 +133,7 @@ export class Candidates {
       cells.worker, cells.line);
     setText(cells.move, row.move);
     setText(cells.heat, row.heat_cm);
-    cells.bar.style.transform = `scaleX(${Math.min(1, row.heat_cm / FULL_BAR_CM)})`;
+    cells.bar.style.width = `${Math.min(100, (100 * row.heat_cm) / FULL_BAR_CM)}%`;
     cells.bar.style.background = tint(row.heat_cm) ?? 'var(--faint)';
     setAttributes(node, { title: `${moveInWords(row.move)}: ${row.heat_cm} cm, searched (${row.reason})` });
     return { node, cells, row, drawn: '' };
@@ -145,7 +150,9 @@ export class Candidates {
     });
     setText(cells.depth, row.depth || '');
     setText(cells.nodes, searched ? short(row.nodes) : '');
-    setText(cells.worker, held || row.worker);
+    // Cut here and not by the style sheet, which would have to clip each cell.
+    setText(cells.worker, cut(held || row.worker, WORKER_CHARS));
+    setAttributes(cells.worker, { title: held || row.worker });
     setText(cells.line, row.pv.slice(1).join(' '));
     setAttributes(node, {
       'aria-selected': String(chosen),
