@@ -242,8 +242,10 @@ export class Candidates {
     body.addEventListener('focusin', (event) => {
       const entry = rowOf(event);
       if (!entry) return;
-      this.#focusInside = true;
       this.#reach(entry.row.move);
+      // A click leaves the focus behind when the pointer goes: that must not hold the order for ever.
+      if (!event.target.matches(':focus-visible')) return;
+      this.#focusInside = true;
       this.#handlers.look(entry.row);
       this.#reorderSoon();
     });
