@@ -204,6 +204,7 @@ painter('analysis', () => {
   candidates.draw(analysis.sorted(), cluster.holders(analysis.job), view.rootMove);
   drawPruned(picture.pruned, picture.audits);
   drawBookJob(picture.book, picture.done);
+  show(byId('search-part'), !picture.book);
   controls.draw(cluster);
   announcer.consider(analysis);
   setAttributes(byId('analysis-panel'), {

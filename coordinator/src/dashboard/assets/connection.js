@@ -87,6 +87,7 @@ export class Connection {
     show(byId('banner'), since !== null);
     if (since === null) {
       setText(byId('banner-text'), '');
+      setText(byId('banner-age'), '');
       return;
     }
     const retryAt = Math.min(...streams.map(({ retryAt: at }) => at ?? Infinity));

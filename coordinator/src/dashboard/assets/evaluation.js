@@ -30,7 +30,7 @@ export function headline(analysis) {
   const { result } = analysis;
   if (!result) return picture.state === 'running' ? 'Searching' : 'Waiting for the first depth';
   if (!result.best_move) {
-    return picture.done && result.score_white ? `The game is over: ${scoreText(result.score_white)}` : 'There is no move to search';
+    return picture.done ? 'The game is over: there is no move to search' : 'No best move yet';
   }
   return `${result.best_move} is best: ${scoreText(result.score_white)}`;
 }
