@@ -311,6 +311,6 @@ export function drawPruned(pruned, audits) {
       const audit = audits.get(move);
       return el('li', { 'data-testid': `pruned-${move}`, class: audit?.miss ? 'miss' : null },
         el('b', {}, move), ` ${grouped(heat_cm)} cm`,
-        audit ? ` ${audit.miss ? 'missed' : 'rightly'} ${scoreText(audit.score_white)}` : '');
+        audit ? ` ${audit.miss ? 'missed' : 'checked'} ${scoreText(audit.score_white)}` : '');
     })))));
 }
