@@ -21,7 +21,7 @@ import { compose, explain } from './overlay.js';
 import { mark, painter } from './state.js';
 
 /** A tab that nobody sees gives its connections back after so long: a browser has six to a server. */
-const HIDDEN_MS = 30_000;
+const HIDDEN_MS = 5_000;
 
 let flipped = false;
 /** What the pointer or the keyboard points at. */
@@ -198,7 +198,10 @@ painter('hint', drawHint);
 painter('analysis', () => {
   const { picture } = analysis;
   drawBar(analysis.result?.score_white ?? null, flipped);
-  setText(byId('headline'), headline(analysis));
+  const words = headline(analysis);
+  setText(byId('headline'), words);
+  const title = analysis.job === null ? 'Corridor' : `${words} · Corridor`;
+  if (document.title !== title) document.title = title;
   drawFacts(analysis, game.position);
   graph.draw(picture.iterations);
   candidates.draw(analysis.sorted(), cluster.holders(analysis.job), view.rootMove);
