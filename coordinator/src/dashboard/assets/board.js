@@ -149,11 +149,11 @@ export class Board {
   #drawSquares({ position, heat, numbers, reachable }) {
     const taken = [position.white.pawn, position.black.pawn];
     SQUARES.forEach((name, index) => {
-      const void_ = heat !== null && !reachable[index];
-      const heatCm = heat && !void_ ? heat[index] : 0;
+      const sealed = heat !== null && !reachable[index];
+      const heatCm = heat && !sealed ? heat[index] : 0;
       const colour = heatCm ? tint(heatCm) : null;
       const square = this.squares.children[index];
-      setAttributes(square, { class: void_ ? 'sq void' : 'sq', 'data-heat': heat ? heatCm : null });
+      setAttributes(square, { class: sealed ? 'sq void' : 'sq', 'data-heat': heat ? heatCm : null });
       const fill = colour ?? '';
       if (square.dataset.fill !== fill) {
         square.dataset.fill = fill;

@@ -18,7 +18,7 @@ export class Book {
 
   /**
    * @param {import('./game.js').Game} game
-   * @param {{play: (move: string) => void, look: (moves: string[]) => void, search: () => void, openJob: (job: number) => void, failed: (error: Error) => void}} handlers
+   * @param {{play: (move: string) => void, look: (moves: string[]) => void, search: () => void, openJob: (job: number) => void}} handlers
    */
   constructor(game, handlers) {
     this.#game = game;
@@ -80,7 +80,7 @@ export class Book {
     const { position, moves, start, at } = this.#game;
     if (!position) return;
     if (!this.#name) {
-      this.#empty('There is no book yet. `corridor book import` makes one.'.replaceAll('`', ''));
+      this.#empty('There is no book yet: corridor book import makes one.');
       return;
     }
     try {

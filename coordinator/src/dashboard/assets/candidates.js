@@ -297,7 +297,7 @@ export class Candidates {
 export function drawPruned(pruned, audits) {
   show(byId('pruned'), pruned.length > 0);
   const misses = [...audits.values()].filter(({ miss }) => miss).length;
-  const verdict = audits.size ? `, ${audits.size} audited, ${plural(misses, 'miss').replace('misss', 'misses')}` : '';
+  const verdict = audits.size ? `, ${audits.size} audited, ${plural(misses, 'miss', 'misses')}` : '';
   setText(byId('pruned-title'), `${plural(pruned.length, 'move')} not searched${verdict}`);
   const list = byId('pruned-list');
   // Built anew only when something came: the list stands still during a search.

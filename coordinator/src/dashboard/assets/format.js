@@ -86,4 +86,4 @@ export function leaning(score) {
 export const sideName = (side) => (side === 'white' ? 'White' : 'Black');
 
 /** `1 move`, `3 moves`. */
-export const plural = (count, noun) => `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+export const plural = (count, noun, many = `${noun}s`) => `${grouped(count)} ${count === 1 ? noun : many}`;

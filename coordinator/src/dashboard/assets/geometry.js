@@ -2,8 +2,8 @@
 // pictures of `corridor heat --svg`.
 
 export const SQUARE = 46;
-export const GAP = 10;
-export const PITCH = SQUARE + GAP;
+const GAP = 10;
+const PITCH = SQUARE + GAP;
 const FRAME = 14;
 export const LEFT = 24;
 export const TOP = 2;
@@ -70,11 +70,10 @@ export function wallZones(wall, flipped, broad) {
   const { x, y } = middle(wall, flipped);
   const [row, column] = cell(wall);
   const half = PITCH / 2;
-  const [before, after] = [half, half];
   if (wall[2] === 'h') {
     // The outermost slots also cover the half squares that have no slot of their own.
-    const low = before + (column === 0 ? half : 0);
-    const high = after + (column === 7 ? half : 0);
+    const low = half + (column === 0 ? half : 0);
+    const high = half + (column === 7 ? half : 0);
     const [left, right] = flipped ? [high, low] : [low, high];
     return [{ x: x - left, y: y - broad / 2, width: left + right, height: broad }];
   }

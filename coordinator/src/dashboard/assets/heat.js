@@ -4,9 +4,9 @@
 import { byId, el, setText, svg } from './dom.js';
 import { sideName } from './format.js';
 
-export const COLD_CM = 60;
-export const HOT_CM = 160;
-export const CEILING_CM = 240;
+const COLD_CM = 60;
+const HOT_CM = 160;
+const CEILING_CM = 240;
 const HOT_AT = 0.65;
 
 /** The colours on the way from yellow to red, with their places. As in the command line's pictures. */

@@ -48,7 +48,7 @@ function heatOf(position, picture, { rootMove, after }) {
 }
 
 /** Whether a legal wall is searched: by the analysis if there is one of this position, otherwise by its heat. */
-export function verdictOn(wall, position, picture) {
+function verdictOn(wall, position, picture) {
   const row = picture?.rows.get(wall);
   if (row) return { searched: true, reason: row.reason };
   const pruned = picture?.pruned.find(({ move }) => move === wall);
