@@ -197,7 +197,8 @@ painter('hint', drawHint);
 
 painter('analysis', () => {
   const { picture } = analysis;
-  drawBar(analysis.result?.score_white ?? null, flipped);
+  // The bar stands beside the board: a score of another position would lie.
+  drawBar(analysed() ? analysis.result?.score_white ?? null : null, flipped);
   const words = headline(analysis);
   setText(byId('headline'), words);
   const title = analysis.job === null ? 'Corridor' : `${words} · Corridor`;
