@@ -9,7 +9,7 @@ import { moveInWords } from './moves.js';
 import { stayers } from './order.js';
 
 const REORDER_MS = 1000;
-/** When so many rows move at once nobody can follow them: the next time comes later. */
+/** When so many rows move at once nobody can follow them: they do not glide, and the next time comes later. */
 const CHURN_ROWS = 20;
 const CHURN_MS = 2000;
 const GLIDE_MS = 260;
@@ -179,7 +179,8 @@ export class Candidates {
     if (this.#wanted.every((move, index) => before.get(move) === index)) return;
     this.#reorderedAt = performance.now();
     const stay = stayers(this.#wanted.map((move) => before.get(move)));
-    this.#pace = this.#wanted.length - stay.size > CHURN_ROWS ? CHURN_MS : REORDER_MS;
+    const churn = this.#wanted.length - stay.size > CHURN_ROWS;
+    this.#pace = churn ? CHURN_MS : REORDER_MS;
     let after = null;
     this.#wanted.forEach((move, index) => {
       const { node } = this.#rows.get(move);
@@ -187,7 +188,7 @@ export class Candidates {
       after = node;
     });
     this.#order = [...this.#wanted];
-    if (motionAllowed() && !document.hidden) this.#glide(before);
+    if (!churn && motionAllowed() && !document.hidden) this.#glide(before);
   }
 
   /** Moves rows from where they were to where they are; only those that are in sight at either end. */
