@@ -248,7 +248,8 @@ export class Board {
   #drawPreview() {
     const move = this.#pointed;
     const position = this.#scene?.position;
-    const wall = Boolean(move && position && isWall(move));
+    // A wall that was just placed is still pointed at, and needs no preview.
+    const wall = Boolean(move && position && isWall(move) && !position.walls.includes(move));
     setAttributes(this.preview, { visibility: wall ? null : 'hidden' });
     for (const target of this.targets.children) target.classList.toggle('aimed', target.dataset.key === move);
     if (!wall) return;

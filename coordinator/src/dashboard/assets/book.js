@@ -167,6 +167,7 @@ export class Book {
     };
     if (task === 'expand') {
       body.positions = valueOf(byId('book-positions'));
+      body.max_cost_cm = valueOf(byId('book-cost'));
       body.side = byId('book-side').value;
     } else if (byId('book-stale').checked) {
       body.stale = true;

@@ -2,7 +2,7 @@
 // uses a key itself keeps it.
 
 /** Elements that use the arrows, the space bar or letters themselves. */
-const KEEPS_ALL = 'input:not([type=checkbox]), select, textarea, [contenteditable]';
+const KEEPS_ALL = 'input:not([type=checkbox]), select, textarea, [contenteditable], [role=region][tabindex]';
 const KEEPS_SPACE = 'button, a, summary, input, [role=button]';
 
 /**
