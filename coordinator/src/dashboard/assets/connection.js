@@ -10,7 +10,7 @@ const STALE_MS = 13_000;
 const GRACE_MS = 1_500;
 
 export class Connection {
-  /** @type {Map<string, {state: string, heardAt: number, retryAt: number|null, lostAt: number|null}>} */
+  /** @type {Map<string, {state: string, heardAt: number, retryAt: number|null, lostAt: number|null, said: string|null}>} */
   #streams = new Map();
   #lastTick = Date.now();
   #revive;
@@ -46,6 +46,7 @@ export class Connection {
       const stream = this.#streams.get(name) ?? { heardAt: now, lostAt: null };
       stream.state = state;
       stream.retryAt = detail.retryAt ?? null;
+      stream.said = detail.message ?? null;
       if (state === 'live') {
         stream.heardAt = now;
         stream.lostAt = null;
@@ -93,7 +94,9 @@ export class Connection {
     const retryAt = Math.min(...streams.map(({ retryAt: at }) => at ?? Infinity));
     const next = Number.isFinite(retryAt) && retryAt > Date.now() ? `Next try in ${Math.ceil((retryAt - Date.now()) / 1000)} s.` : 'Trying now.';
     // Two parts: a screen reader hears of the loss once, not of each second of it.
-    setText(byId('banner-text'), 'No word from the coordinator.');
+    // It may be there and refuse, such as for too many viewers.
+    const said = streams.find((stream) => stream.said)?.said;
+    setText(byId('banner-text'), said ? `The coordinator answers: ${said}.` : 'No word from the coordinator.');
     setText(byId('banner-age'), `What you see is ${duration(Math.floor((Date.now() - since) / 1000) * 1000).replace('.0', '')} old, from ${new Date(since).toLocaleTimeString()}. ${next}`);
   }
 }
