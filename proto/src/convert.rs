@@ -634,6 +634,7 @@ pub fn job_summary_to_wire(summary: &job::JobSummary) -> v1::JobSummary {
         last_seq: summary.last_seq,
         priority: summary.priority,
         reason: summary.reason.clone(),
+        limits: Some(book::limits_to_wire(summary.limits)),
     }
 }
 
@@ -659,6 +660,7 @@ pub fn job_summary_from_wire(summary: &v1::JobSummary) -> Converted<job::JobSumm
         last_seq: summary.last_seq,
         priority: summary.priority,
         reason: summary.reason.clone(),
+        limits: limits_from_wire(&summary.limits.unwrap_or_default(), "summary.limits")?,
     })
 }
 

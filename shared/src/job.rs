@@ -603,6 +603,8 @@ pub struct JobSummary {
     pub last_seq: u64,
     /// Its priority.
     pub priority: i32,
+    /// When it stops, the time that counts without a limit included; of a book's job, its positions' searches.
+    pub limits: JobLimits,
 }
 
 /// A unit that a worker searches now.

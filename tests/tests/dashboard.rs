@@ -203,7 +203,8 @@ async fn every_answer_is_as_it_is_described() {
     assert_eq!(books["books"], json!([{"book": "main", "positions": 8, "analysed": 8, "stale": 0}]));
     let node = described.call(&page, get("/books/{book}/node", "/books/main/node?moves=e2"), 200).await;
     assert_eq!((&node["depth"], &node["rows"][0]["move"]), (&json!(3), &json!("e8")));
-    described.call(&page, get("/books/{book}/node", "/books/main/node?moves=a1h"), 404).await;
+    let outside = described.call(&page, get("/books/{book}/node", "/books/main/node?moves=a1h"), 200).await;
+    assert_eq!(outside, json!({"in_book": false}));
     described.call(&page, get("/books/{book}/node", "/books/other/node"), 404).await;
 
     assert_eq!(described.unseen(), [], "described, and never asked for");

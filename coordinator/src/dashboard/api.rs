@@ -177,7 +177,11 @@ pub(super) async fn book_node(
     asked: Asked<PositionQuery>,
 ) -> Answer {
     let (book, game) = (checked(&named(name)?)?, query(asked)?.game()?);
-    let record = desk.books.record(&book, &game.position).await?.turned(&game.position);
+    // Who plays leaves a book sooner or later: that is no fault.
+    let Some(record) = desk.books.record_if_there(&book, &game.position).await? else {
+        return Ok(fresh(json!({"in_book": false})));
+    };
+    let record = record.turned(&game.position);
     let mut after = Vec::with_capacity(record.children.len());
     for (mv, _) in &record.children {
         let position = game.position.after(*mv);

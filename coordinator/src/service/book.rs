@@ -123,6 +123,22 @@ impl BookService {
         found.ok_or_else(|| Status::not_found(format!("position: it is not in book '{name}'")))
     }
 
+    /// The same, or nothing if the position is not in the book.
+    ///
+    /// # Errors
+    /// As [`BookService::record`].
+    pub(crate) async fn record_if_there(
+        &self,
+        name: &str,
+        position: &Position,
+    ) -> Result<Option<Record>, Status> {
+        let found = self.reader()?.position(name, position).await.map_err(|error| unread(&error))?;
+        if found.is_none() && self.listed().await?.iter().all(|book| book.name != name) {
+            return Err(no_book(name));
+        }
+        Ok(found)
+    }
+
     /// The books; none without a store.
     ///
     /// # Errors

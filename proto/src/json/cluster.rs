@@ -1,6 +1,6 @@
 //! Jobs and workers in short.
 
-use corridor_shared::job::{BookSummary, HeldUnit, JobSummary, WorkerLoss, WorkerSummary};
+use corridor_shared::job::{BookSummary, HeldUnit, JobLimits, JobSummary, WorkerLoss, WorkerSummary};
 use serde::Serialize;
 
 use super::{ScoreView, Text, texts};
@@ -23,6 +23,21 @@ pub struct JobView<'a> {
     elapsed_ms: u64,
     last_seq: u64,
     priority: i32,
+    limits: LimitsView,
+}
+
+/// When a search stops.
+#[derive(Debug, Serialize)]
+struct LimitsView {
+    depth: Option<u8>,
+    time_ms: Option<u64>,
+    nodes: Option<u64>,
+}
+
+impl From<JobLimits> for LimitsView {
+    fn from(limits: JobLimits) -> Self {
+        Self { depth: limits.depth, time_ms: limits.time.map(millis), nodes: limits.nodes }
+    }
 }
 
 /// What a book's job is about.
@@ -56,6 +71,7 @@ impl<'a> From<&'a JobSummary> for JobView<'a> {
             elapsed_ms: millis(summary.elapsed),
             last_seq: summary.last_seq,
             priority: summary.priority,
+            limits: summary.limits.into(),
         }
     }
 }
