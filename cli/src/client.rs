@@ -22,7 +22,7 @@ use tonic::{Code, Status, Streaming};
 
 use crate::failure::Failure;
 
-pub(crate) use books::{Exported, Shown};
+pub(crate) use books::{Exported, ExportedPosition, Shown};
 
 /// Whoever gets no answer from any coordinator within this time, all in all, gives up.
 const ANSWER_TIME: Duration = Duration::from_secs(8);

@@ -27,6 +27,7 @@ mod overwrite;
 mod perft;
 mod position_args;
 mod processor;
+mod pulse;
 mod render;
 mod runtime;
 mod serve;

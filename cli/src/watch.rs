@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         };
         match show(&client, stream, interrupts, Interrupt::Leaves, pictures, json).await? {
             Ended::Position => Ok(()),
-            Ended::Book(done) => book::verdict(&done, book::Wanted::Everything),
+            Ended::Book(done) => book::verdict(&done, book::Wanted::Some),
         }
     })
 }

@@ -9,7 +9,6 @@ use std::path::Path;
 use std::process::Stdio;
 
 use common::{Ran, Server, check_events, command, eventually, finish, json, lines, refused, run, signal_to};
-use corridor_shared::Position;
 use serde_json::{Value, json};
 
 /// Two openings, a position, and what may stand beside them.
@@ -404,7 +403,7 @@ fn a_book_grows_and_an_answer_that_it_has_is_given() {
     let ran = ground.book(&[&most[..], &CREW].concat());
     assert_eq!(ran.code, 0, "as many as were asked for");
     assert!(
-        ran.stdout.contains("13 positions in the book, 11 of them not known as well as was asked; complete"),
+        ran.stdout.contains("13 positions in the book, 11 of them not known as well as was asked; the part that was asked for is done"),
         "{}",
         ran.stdout
     );
@@ -415,6 +414,22 @@ fn a_book_grows_and_an_answer_that_it_has_is_given() {
     assert!(known.stdout.ends_with(", depth 2, from the book (--fresh searches it again)\n"), "{known:?}");
     let fresh = run(&[&analyze[..], &CREW, &["--fresh"]].concat());
     assert!(fresh.stdout.ends_with(", stopped by depth\n"), "{fresh:?}");
+
+    // A copy answers as the original does, of every line that this has.
+    let (all, copy) = (["--multipv", "3", "--json"], ground.path("copy.db"));
+    ground.ok(&[&["analyze", "--depth", "2", "--deterministic"], &all[..], &CREW].concat());
+    assert_eq!(ground.book(&["export", "--out", &copy]).code, 0);
+    let answer = |store: &str, moves: &str| {
+        let analyze = ["analyze", "--moves", moves, "--depth", "2", "--deterministic", "--store", store];
+        let events = lines(&run(&[&analyze[..], &all, &CREW].concat()).stdout);
+        assert_eq!(events.last().unwrap()["stopped_by"], "book", "{moves} of {store}");
+        common::answer(&events)
+    };
+    for moves in ["", "e2", "e2 e8"] {
+        let known = answer(&store, moves);
+        assert!(known["lines"].as_array().unwrap().len() > 3, "every root move: {known}");
+        assert_eq!(answer(&copy, moves), known, "{moves}");
+    }
 
     // So it is where an export was imported.
     for format in ["jsonl", "csv"] {
@@ -529,35 +544,10 @@ fn growth_that_was_killed_goes_on_where_it_was() {
     assert_eq!(timeless(&killed.ok(&["export"])), timeless(&whole.ok(&["export"])));
 }
 
-/// Games of some hundred positions, each its own, a line each.
-fn many_games(games: u64) -> (String, usize) {
-    let mut draw = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut text = String::new();
-    let mut keys = std::collections::BTreeSet::new();
-    for _ in 0..games {
-        let mut position = Position::start();
-        keys.insert(position.canonical_key());
-        for _ in 0..100 {
-            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                break;
-            }
-            let index = usize::try_from(draw >> 33).unwrap() % moves.len();
-            let mv = moves[index];
-            position = position.after(mv);
-            keys.insert(position.canonical_key());
-            text.push_str(&format!("{mv} "));
-        }
-        text.push('\n');
-    }
-    (text, keys.len())
-}
-
 #[test]
 fn an_import_whose_coordinator_is_killed_is_sent_again() {
     let ground = Ground::new();
-    let (games, count) = many_games(200);
+    let (games, count) = common::many_games(200);
     let games = ground.file("games.txt", &games);
     let store = ground.path("book.db");
     let mut first = Server::coordinator(&["--store", &store]);

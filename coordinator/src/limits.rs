@@ -26,8 +26,12 @@ pub const MAX_BOOK_POSITIONS: usize = 1_000_000;
 /// Positions that come into a book in one step of the driver (`entered_at_once`): some tens of milliseconds.
 pub const ENTERED_AT_ONCE: usize = 500;
 
-/// Positions in one message of an export (`exported_at_once`): with all root moves a quarter of a message.
+/// Positions in one message of an export (`exported_at_once`).
 pub const EXPORTED_AT_ONCE: usize = 500;
+
+/// Bytes of one message of an export (`exported_bytes`), but for the last position in it: with all root moves a position may take a
+/// hundred thousand.
+pub const EXPORTED_BYTES: usize = 1 << 20;
 
 /// Faults of an import or a check that are told one by one (`max_shown_faults`); the others are counted.
 pub const MAX_SHOWN_FAULTS: usize = 1_000;

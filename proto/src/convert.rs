@@ -21,7 +21,8 @@ mod cache;
 pub use book::{
     BookRequest, MAX_BOOK_NAME_BYTES, book_analyze_from_wire, book_name, book_spec_from_bytes,
     book_spec_to_bytes, book_spec_to_wire, book_stop_from_wire, book_stop_to_wire, check_record,
-    expand_from_wire, lines_from_bytes, lines_to_bytes, record_from_wire, record_to_wire,
+    expand_from_wire, lines_from_bytes, lines_to_bytes, node_bytes, record_from_wire, record_to_wire,
+    root_moves_from_wire, root_moves_to_wire,
 };
 pub use cache::{batch_from_wire, batch_to_wire, entry_from_wire, entry_to_wire};
 

@@ -360,10 +360,10 @@ fn record() -> Record {
             deterministic: true,
             others: vec![Alternative {
                 mv: mv("d3h"),
-                score_white: WhiteScore::BlackWinsIn(9),
-                bound: Bound::Upper,
+                score_white: WhiteScore::BlackWinsIn(8),
+                bound: Bound::Exact,
             }],
-            effort: Effort { nodes: 12_345, ms: 0 },
+            effort: Effort { nodes: 54_321, ms: 900 },
         }),
         value: Some(Value {
             score_white: WhiteScore::Cm(12),
@@ -416,6 +416,14 @@ fn positions_of_a_book_that_make_no_sense_are_refused_by_field() {
         check_record(&record, Some(&node.key))
     };
     assert_eq!(check(&good()), Ok(()));
+    let wins = |kind| v1::BookNode { score_white: Some(v1::ScoreWhite { kind: Some(kind) }), ..good() };
+    for possible in [v1::score_white::Kind::WhiteWinsIn(7), v1::score_white::Kind::BlackWinsIn(8)] {
+        assert_eq!(check(&wins(possible)), Ok(()));
+    }
+    // A bound is where a search has stopped to look.
+    let bound =
+        v1::BookNode { bound: v1::Bound::Lower.into(), ..wins(v1::score_white::Kind::WhiteWinsIn(8)) };
+    assert_eq!(check(&bound), Ok(()));
     let cases = [
         (v1::BookNode { position: "x".to_owned(), ..good() }, "position: "),
         (v1::BookNode { position: "/ / d2 e8 / 10 10 / 1".to_owned(), ..good() }, "position: is not"),
@@ -426,6 +434,16 @@ fn positions_of_a_book_that_make_no_sense_are_refused_by_field() {
         (v1::BookNode { best_move: "d3h".to_owned(), ..good() }, "pv: does not begin"),
         (v1::BookNode { pv: vec!["e3".to_owned(), "e3".to_owned()], ..good() }, "pv[1]: "),
         (v1::BookNode { depth: 300, ..good() }, "depth: "),
+        (v1::BookNode { depth: 101, ..good() }, "depth: 101 plies are more than 100"),
+        (wins(v1::score_white::Kind::WhiteWinsIn(0)), "score_white: a win in 0 plies"),
+        (
+            wins(v1::score_white::Kind::WhiteWinsIn(8)),
+            "score_white: White does not win in 8 plies with White to move",
+        ),
+        (
+            wins(v1::score_white::Kind::BlackWinsIn(7)),
+            "score_white: Black does not win in 7 plies with White to move",
+        ),
         (v1::BookNode { bound: 0, ..good() }, "bound: is unspecified"),
         (v1::BookNode { engine: String::new(), ..good() }, "engine: "),
     ];

@@ -1,7 +1,7 @@
 //! Positions of a book as rows of CSV: the same fields as in a line of JSON, lists separated by blanks, a score as `cm:120`,
 //! `white_wins_in:9` or `black_wins_in:16`, the children as `e2=cm:10 e3h=`, the bounds of those that have one as `e2=upper`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use corridor_proto::convert::{bound_to_wire, score_to_wire};
 use corridor_proto::json::rfc3339;
@@ -111,7 +111,11 @@ impl Header {
         let names = cells(line)?;
         let mut places = [None; 15];
         for (place, column) in places.iter_mut().zip(COLUMNS) {
-            *place = names.iter().position(|name| name.trim() == column);
+            let mut places = names.iter().enumerate().filter(|(_, name)| name.trim() == column);
+            *place = places.next().map(|(place, _)| place);
+            if places.next().is_some() {
+                return Err(FieldFault::new(column, "the first line has two such columns"));
+            }
             if place.is_none() && !LATER_COLUMNS.contains(&column) {
                 return Err(FieldFault::new(column, "the first line has no such column"));
             }
@@ -210,7 +214,11 @@ fn children_in(children: &str, bounds: &str) -> Result<Vec<v1::BookChild>, Field
         let bound = bounds.remove(mv).unwrap_or(Bound::Exact);
         Ok(child(mv, Some(score_in(score, "children")?), bound))
     };
-    let children = children.split_whitespace().map(child).collect::<Result<_, _>>()?;
+    let children: Vec<v1::BookChild> = children.split_whitespace().map(child).collect::<Result<_, _>>()?;
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = children.iter().find(|child| !seen.insert(&child.r#move)) {
+        return Err(FieldFault::new("children", format!("{} stands there twice", twice.r#move)));
+    }
     if bounds.is_empty() {
         return Ok(children);
     }
@@ -223,7 +231,14 @@ fn bounds_in(text: &str) -> Result<BTreeMap<&str, Bound>, FieldFault> {
         let (mv, name): (&str, &str) = str::split_once(text, '=').ok_or_else(fault)?;
         Ok((mv, bound(name, CHILDREN_BOUNDS)?))
     };
-    text.split_whitespace().map(read).collect()
+    let mut bounds = BTreeMap::new();
+    for read in text.split_whitespace().map(read) {
+        let (mv, bound) = read?;
+        if bounds.insert(mv, bound).is_some() {
+            return Err(FieldFault::new(CHILDREN_BOUNDS, format!("{mv} stands there twice")));
+        }
+    }
+    Ok(bounds)
 }
 
 #[cfg(test)]
@@ -268,6 +283,7 @@ mod tests {
         let earlier = |name: &&&str| !LATER_COLUMNS.contains(name);
         let earlier = COLUMNS.iter().filter(earlier).copied().collect::<Vec<_>>().join(",");
         assert!(Header::read(&earlier).is_ok(), "an earlier version has not written them");
+        assert_eq!(Header::read(&format!("{earlier},depth")).unwrap_err().field, "depth");
         let reversed: Vec<&str> = COLUMNS.iter().rev().copied().chain(["note"]).collect();
         let header = Header::read(&reversed.join(",")).unwrap();
         let row = |changed: &str, value: &str| {
@@ -288,6 +304,7 @@ mod tests {
             ("bound", "about"),
             ("children", "e2"),
             ("children", "e2=x"),
+            ("children", "e2= e2="),
             ("backed_up_bound", "about"),
             ("children_bounds", "e2"),
             ("children_bounds", "e2=about"),

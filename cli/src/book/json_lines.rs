@@ -7,7 +7,9 @@ use corridor_proto::json::seconds_since_1970;
 use corridor_proto::v1;
 use corridor_shared::job::RootPrune;
 use corridor_shared::score::{Bound, WhiteScore};
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use super::strict::{Object, Strict};
 
 /// The field with the bounds of the children.
 pub(super) const CHILDREN_BOUNDS: &str = "children_bounds";
@@ -33,8 +35,10 @@ impl FieldFault {
 /// # Errors
 /// Names the first field that does not read.
 pub(super) fn read(line: &str) -> Result<v1::BookNode, FieldFault> {
-    let value: Value =
-        serde_json::from_str(line).map_err(|error| FieldFault::new("record", format!("no JSON: {error}")))?;
+    let Strict(value) = serde_json::from_str(line).map_err(|error| {
+        let what = if error.is_data() { "" } else { "no JSON: " };
+        FieldFault::new("record", format!("{what}{error}"))
+    })?;
     let Value::Object(object) = value else {
         return Err(FieldFault::new("record", "an object is wanted"));
     };
@@ -107,7 +111,7 @@ pub(super) fn score(kind: &str, number: i64) -> Option<WhiteScore> {
 }
 
 /// The fields of an object. Those that nobody asks for may be anything.
-struct Fields(Map<String, Value>);
+struct Fields(Object);
 
 impl Fields {
     /// `None` if it is missing or null.
@@ -199,6 +203,8 @@ pub(super) mod tests {
     use corridor_shared::book::{Book, Effort, Searched};
     use corridor_shared::job::ENGINE_EPOCH;
 
+    use serde_json::Map;
+
     use super::*;
 
     /// A book with the start, one answer, a position that no line leads to, and one where the game is over.
@@ -274,6 +280,13 @@ pub(super) mod tests {
             assert_eq!(read(&line).unwrap_err().field, field, "{line}");
         }
         assert_eq!(read("e2 e8").unwrap_err().field, "record");
+        for (twice, named) in [
+            (line.replacen("{", "{\"depth\":3,", 1), "depth"),
+            (line.replace("\"children\":{", "\"children\":{\"a1h\":null,\"a1h\":null,"), "a1h"),
+        ] {
+            let fault = read(&twice).unwrap_err().to_string();
+            assert!(fault.starts_with(&format!("record: \"{named}\" stands there twice")), "{fault}");
+        }
         assert_eq!(read("[1]").unwrap_err().to_string(), "record: an object is wanted");
     }
 }

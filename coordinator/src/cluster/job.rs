@@ -6,8 +6,8 @@ use std::time::Duration;
 use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::cat::{self, Reason, Verdict};
 use corridor_shared::job::{
-    Accepted, AuditReport, BoardHeat, DoneReport, Failure, IterationReport, JobEvent, JobId, JobSpec,
-    JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StoppedBy,
+    Accepted, AuditReport, BoardHeat, DoneReport, Failure, IterationReport, JobEvent, JobId, JobLimits,
+    JobSpec, JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StoppedBy,
 };
 use corridor_shared::score::WhiteScore;
 use corridor_shared::search::PruneMode;

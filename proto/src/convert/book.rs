@@ -9,9 +9,10 @@ use corridor_shared::book::{
 };
 use corridor_shared::job::{
     BookAccepted, BookDone, BookJobSpec, BookProgress, BookStop, BookSummary, BookTask, JobId, JobLimits,
-    PositionFailure, PositionReport,
+    Line, PositionFailure, PositionReport,
 };
-use corridor_shared::score::Bound;
+use corridor_shared::score::{Bound, WhiteScore};
+use corridor_shared::search::MAX_DEPTH;
 use prost::Message;
 
 use super::{
@@ -270,6 +271,8 @@ fn write_searched(node: &mut v1::BookNode, searched: &Searched, engine: &str) {
     node.prune = root_prune_to_wire(searched.prune).into();
     node.deterministic = searched.deterministic;
     node.others = searched.others.iter().map(alternative_to_wire).collect();
+    node.effort_nodes = searched.effort.nodes;
+    node.effort_ms = searched.effort.ms;
 }
 
 fn alternative_to_wire(other: &Alternative) -> v1::BookAlternative {
@@ -370,8 +373,27 @@ fn searched_from_wire(node: &v1::BookNode) -> Converted<Searched> {
         prune: root_prune_from_wire(node.prune, "prune")?,
         deterministic: node.deterministic,
         others: node.others.iter().map(alternative_from_wire).collect::<Converted<_>>()?,
-        effort: Effort { nodes: node.nodes, ms: 0 },
+        effort: Effort { nodes: node.effort_nodes.max(node.nodes), ms: node.effort_ms },
     })
+}
+
+/// How many bytes a position takes within a message, give or take its frame.
+#[must_use]
+pub fn node_bytes(node: &v1::BookNode) -> usize {
+    node.encoded_len()
+}
+
+/// Every searched root move of a position, for the wire.
+pub fn root_moves_to_wire(node: &mut v1::BookNode, lines: &[Line]) {
+    node.root_moves = lines.iter().map(line_to_wire).collect();
+}
+
+/// Every searched root move of a position from the wire; none if none were sent. That they are legal is not checked here.
+///
+/// # Errors
+/// A field is missing, unspecified or malformed.
+pub fn root_moves_from_wire(node: &v1::BookNode) -> Converted<Vec<Line>> {
+    node.root_moves.iter().map(|line| line_from_wire(line, "root_moves")).collect()
 }
 
 /// Whether a position of a book makes sense: its orientation, its key, and that every move in it is legal where it is made.
@@ -405,7 +427,37 @@ pub fn check_record(record: &Record, key: Option<&str>) -> Converted<()> {
     if searched.depth == 0 {
         return Err(ConvertError::new("depth", "a position with a score was searched to 1 ply at least"));
     }
+    if searched.depth > MAX_DEPTH {
+        return Err(ConvertError::new(
+            "depth",
+            format!("{} plies are more than {MAX_DEPTH}", searched.depth),
+        ));
+    }
+    check_win(&position, searched.score_white, searched.bound, "score_white")?;
+    for other in &searched.others {
+        check_win(&position, other.score_white, other.bound, "others.score_white")?;
+    }
     Ok(())
+}
+
+/// Whether a side can win in so many plies: it does so by a move of its own, and the game is not over yet. A bound may lie between
+/// two of those numbers.
+fn check_win(position: &Position, score: WhiteScore, bound: Bound, field: &str) -> Converted<()> {
+    let (winner, plies) = match score {
+        WhiteScore::Cm(_) => return Ok(()),
+        WhiteScore::WhiteWinsIn(plies) => (Color::White, plies),
+        WhiteScore::BlackWinsIn(plies) => (Color::Black, plies),
+    };
+    if plies == 0 {
+        return Err(ConvertError::new(field, "a win in 0 plies, but the game is not over"));
+    }
+    let turn = position.turn();
+    let is_possible = (plies % 2 == 1) == (winner == turn);
+    if is_possible || bound != Bound::Exact {
+        return Ok(());
+    }
+    let fault = format!("{winner} does not win in {plies} plies with {turn} to move");
+    Err(ConvertError::new(field, fault))
 }
 
 fn play(from: Position, moves: &[Move], field: &str) -> Converted<Position> {
@@ -542,7 +594,7 @@ pub(super) fn summary_from_wire(summary: &v1::BookSummary) -> Converted<BookSumm
 
 /// Root moves with their scores and lines as bytes: the `lines` of a `corridor.v1.DoneEvent`.
 #[must_use]
-pub fn lines_to_bytes(lines: &[corridor_shared::job::Line]) -> Vec<u8> {
+pub fn lines_to_bytes(lines: &[Line]) -> Vec<u8> {
     v1::DoneEvent { lines: lines.iter().map(line_to_wire).collect(), ..v1::DoneEvent::default() }
         .encode_to_vec()
 }
@@ -551,7 +603,7 @@ pub fn lines_to_bytes(lines: &[corridor_shared::job::Line]) -> Vec<u8> {
 ///
 /// # Errors
 /// They are not what [`lines_to_bytes`] has made.
-pub fn lines_from_bytes(bytes: &[u8]) -> Converted<Vec<corridor_shared::job::Line>> {
+pub fn lines_from_bytes(bytes: &[u8]) -> Converted<Vec<Line>> {
     let done = v1::DoneEvent::decode(bytes).map_err(|error| ConvertError::new("lines", error))?;
     done.lines.iter().map(|line| line_from_wire(line, "lines")).collect()
 }
