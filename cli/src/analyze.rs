@@ -170,7 +170,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         detach: arguments.detach,
         traceparent: None,
     };
-    let pictures = Pictures::new(&arguments.pictures, arguments.prune.into())?;
+    let pictures = Pictures::new(&arguments.pictures, arguments.prune.into(), arguments.store.as_ref())?;
     let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
     if arguments.coordinator.is_empty() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use corridor_shared::job::{BookDone, EventRecord, JobEvent, JobId};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::analyze::pictures::Pictures;
 use crate::analyze::screen::Screen;
@@ -11,10 +11,14 @@ use crate::book::BookScreen;
 use crate::client::{Client, Seen, Stream, accepted_job, json_line};
 use crate::failure::Failure;
 use crate::out;
+use crate::pulse::{Beat, Pulse};
 use crate::signals::Interrupts;
 
 /// How often the screen is looked after, and so the most often that it changes.
 const REDRAW: Duration = Duration::from_millis(100);
+
+/// Whoever has asked for an end waits so long for it.
+const END_TIME: Duration = Duration::from_secs(10);
 
 /// What the first interrupt does to the job that is shown; a second one ends the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +51,15 @@ pub(crate) async fn show(
     let mut redraw = tokio::time::interval(REDRAW);
     redraw.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut job = None;
+    let mut pulse: Option<Pulse> = None;
     let mut interrupted = false;
+    // When nobody waits any more for the end that was asked for.
+    let mut ends = None;
     loop {
         let seen = tokio::select! {
             () = interrupts.wait(), if !interrupted => {
                 interrupted = true;
+                ends = Some(Instant::now() + END_TIME);
                 if interrupt == Interrupt::Leaves {
                     display.leave()?;
                     return Err(goes_on(job));
@@ -61,7 +69,14 @@ pub(crate) async fn show(
                 }
                 continue;
             }
+            () = until(ends) => {
+                display.leave()?;
+                return Err(unconfirmed(job));
+            }
             _ = redraw.tick() => {
+                if let Some(beat) = pulse.as_mut().and_then(Pulse::newest) {
+                    display.feel(beat);
+                }
                 display.redraw();
                 continue;
             }
@@ -70,7 +85,7 @@ pub(crate) async fn show(
         let record = match seen {
             Seen::Event(record) => *record,
             Seen::Lost(reason) => {
-                display.lost(&reason);
+                lost(&reason);
                 continue;
             }
         };
@@ -81,6 +96,8 @@ pub(crate) async fn show(
             }
         }
         display.show(&record)?;
+        // Only a person looks at it between two events.
+        pulse = pulse.or_else(|| job.filter(|_| display.is_live()).map(|job| Pulse::of(client, job)));
         pictures.see(&record.event)?;
         match record.event {
             JobEvent::Done(_) => return Ok(Ended::Position),
@@ -91,6 +108,21 @@ pub(crate) async fn show(
             _ => {}
         }
     }
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Nothing ends that cannot be kept: on a full disk a job is held, and its end too.
+fn unconfirmed(job: Option<JobId>) -> Failure {
+    let which = job.map_or_else(|| "the job".to_owned(), |job| format!("job {job}"));
+    let text =
+        format!("{which} has not confirmed its end within {} s; what was told is kept", END_TIME.as_secs());
+    Failure::interrupted(&text)
 }
 
 fn goes_on(job: Option<JobId>) -> Failure {
@@ -113,7 +145,7 @@ pub(crate) async fn hand_in(
             seen = stream.next() => seen?,
         };
         match seen {
-            Seen::Lost(reason) => Display::Json.lost(&reason),
+            Seen::Lost(reason) => lost(&reason),
             Seen::Event(record) => {
                 let Some(job) = accepted_job(&record.event) else { continue };
                 if json {
@@ -161,6 +193,22 @@ impl Display {
         }
     }
 
+    fn is_live(&self) -> bool {
+        match self {
+            Self::Json => false,
+            Self::Position(screen) => screen.is_live(),
+            Self::Book(screen) => screen.is_live(),
+        }
+    }
+
+    fn feel(&mut self, beat: Beat) {
+        match self {
+            Self::Json => {}
+            Self::Position(screen) => screen.feel(beat),
+            Self::Book(screen) => screen.feel(beat),
+        }
+    }
+
     fn leave(&mut self) -> Result<(), Failure> {
         match self {
             Self::Json => Ok(()),
@@ -168,14 +216,9 @@ impl Display {
             Self::Book(screen) => screen.leave(),
         }
     }
+}
 
-    /// Says that the line broke: no failure, as long as it can be taken up again.
-    fn lost(&mut self, reason: &str) {
-        let text = format!("{reason}; trying again");
-        match self {
-            Self::Json => out::complain(&text),
-            Self::Position(screen) => screen.note(&format!("corridor: {text}")),
-            Self::Book(screen) => screen.note(&format!("corridor: {text}")),
-        }
-    }
+/// Says that the line broke: no failure, as long as it can be taken up again.
+fn lost(reason: &str) {
+    out::complain(&format!("{reason}; trying again"));
 }

@@ -1,9 +1,10 @@
 //! The whole cluster in this process: a coordinator on loopback and its workers, over the same gRPC as any other.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 use anyhow::Context;
-use corridor_coordinator::store::Store;
+use corridor_coordinator::store::{BookReader, Store};
 use corridor_coordinator::{Config, Coordinator};
 use corridor_shared::job::JobId;
 use corridor_worker::{Worker, WorkerConfig, WorkerError};
@@ -15,7 +16,7 @@ use crate::client::Client;
 use crate::failure::Failure;
 
 /// What the workers of the process are.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Crew {
     /// How many workers.
     pub(crate) workers: usize,
@@ -47,7 +48,14 @@ impl LocalCluster {
     /// The same, but goes on with what an earlier process has left unfinished. Workers are not wanted for everything.
     pub(crate) async fn resume(crew: Option<Crew>, store: Option<Box<dyn Store>>) -> Result<Self, Failure> {
         let coordinator = coordinator(store).await?;
-        Self::with_crew(coordinator, crew.unwrap_or(Crew { workers: 0, threads: 0, table_bytes: 0 })).await
+        Self::with_crew(coordinator, crew.unwrap_or_default()).await
+    }
+
+    /// Only shows the books of a store, which others may hold.
+    pub(crate) async fn look(books: Arc<dyn BookReader>) -> Result<Self, Failure> {
+        let started = Coordinator::show(listener().await?, Config::default(), books).await;
+        let coordinator = started.context("start coordinator")?;
+        Self::with_crew(coordinator, Crew::default()).await
     }
 
     /// Starts the workers of a coordinator; returns when all are registered.
@@ -101,9 +109,12 @@ impl LocalCluster {
 }
 
 async fn coordinator(store: Option<Box<dyn Store>>) -> Result<Coordinator, Failure> {
-    let listener = TcpListener::bind(LOOPBACK).await.context("listen on the loopback device")?;
-    let started = Coordinator::serve_with(listener, Config::default(), store).await;
+    let started = Coordinator::serve_with(listener().await?, Config::default(), store).await;
     Ok(started.context("start coordinator")?)
+}
+
+async fn listener() -> Result<TcpListener, Failure> {
+    Ok(TcpListener::bind(LOOPBACK).await.context("listen on the loopback device")?)
 }
 
 /// Ends with what is known whatever an earlier process has left unfinished, but for one job.

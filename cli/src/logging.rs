@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal};
 
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::out;
+
 /// From now on what is logged is written.
 ///
 /// # Errors
@@ -30,7 +32,7 @@ fn start_at(default: LevelFilter) -> Result<(), String> {
         })?,
     };
     let subscriber = tracing_subscriber::fmt()
-        .with_writer(io::stderr)
+        .with_writer(|| out::Log)
         .with_ansi(io::stderr().is_terminal())
         .with_max_level(level);
     // A second start, as in tests, changes nothing.

@@ -1,11 +1,17 @@
 //! The only place that writes to standard output and standard error.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::overwrite;
+
+/// Links that are followed one after the other, as many as the system does.
+const MAX_LINKS: usize = 40;
 
 /// Writes text to standard output and flushes it.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
@@ -31,12 +37,13 @@ pub(crate) fn file(path: &Path, content: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::Failed(anyhow::anyhow!("write {}: {error}", path.display())))
 }
 
-/// Whether a file can be written, tried without leaving anything behind: what stands in it stays, and a missing one is
-/// missing afterwards.
+/// Whether a file can and may be written, tried without leaving anything behind: what stands in it stays, and a missing one is
+/// missing afterwards. A database may not.
 pub(crate) fn check_writable(flag: &str, path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::bad_input(&format!("{flag}: '-' is no file; name one")));
     }
+    overwrite::refuse_database(flag, path)?;
     let failure =
         |error: io::Error| Failure::bad_input(&format!("{flag}: write {}: {error}", path.display()));
     match std::fs::OpenOptions::new().write(true).create_new(true).open(path) {
@@ -48,16 +55,28 @@ pub(crate) fn check_writable(flag: &str, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether two paths lead to the same file, as far as that can be said before it exists.
+/// Whether two paths lead to the same file, as far as that can be said before it exists: by its place, or by another name for it.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| -> Option<PathBuf> {
+    let identity = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+    let is_linked = || identity(one).is_some_and(|found| Some(found) == identity(other));
+    one == other || place(one).is_some_and(|found| Some(found) == place(other)) || is_linked()
+}
+
+/// Where a path leads. What is not there yet, or only the end of a link to it, is where its folder is.
+fn place(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
         if let Ok(whole) = path.canonicalize() {
             return Some(whole);
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
-    };
-    one == other || place(one).is_some_and(|found| Some(found) == place(other))
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        match path.read_link() {
+            Ok(target) => path = folder.join(target),
+            Err(_) => return Some(folder.join(path.file_name()?)),
+        }
+    }
+    None
 }
 
 /// Writes bytes to standard error, for [`crate::processor`]: nothing but a call into the standard library.
@@ -67,19 +86,84 @@ pub(crate) fn last_words(message: &[u8]) {
 
 /// Writes a line to standard error. If that fails nobody is left to tell.
 pub(crate) fn complain(message: &str) {
-    let _ = writeln!(io::stderr().lock(), "corridor: {message}");
+    above(format!("corridor: {message}\n").as_bytes());
 }
 
 /// Writes a line to standard error that is no complaint.
 pub(crate) fn notice(message: &str) {
-    let _ = writeln!(io::stderr().lock(), "{message}");
+    above(format!("{message}\n").as_bytes());
 }
 
-/// Writes a text with its escape sequences to the terminal behind standard error, in one piece. What is lost is lost only
-/// if the terminal is gone.
-pub(crate) fn to_terminal(bytes: &str) {
+/// Lines at the foot of the terminal behind standard error, which are drawn over and over.
+struct Foot {
+    lines: Vec<String>,
+    columns: usize,
+}
+
+/// As they stand there. Whoever writes anything else to standard error must take them away first and put them back, or it would
+/// stand in the middle of them.
+static FOOT: Mutex<Foot> = Mutex::new(Foot { lines: Vec::new(), columns: 1 });
+
+fn foot() -> MutexGuard<'static, Foot> {
+    FOOT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes whole lines to standard error, above what is drawn there.
+fn above(text: &[u8]) {
+    let foot = foot();
+    if foot.lines.is_empty() {
+        return to_terminal(text);
+    }
+    let (clear, draw) = (frame(&foot.lines, &[], foot.columns), frame(&[], &foot.lines, foot.columns));
+    to_terminal(&[clear.as_bytes(), text, draw.as_bytes()].concat());
+}
+
+/// Replaces the lines at the foot of the terminal, which has so many columns; they must not be longer than that.
+pub(crate) fn draw(lines: Vec<String>, columns: usize) {
+    let mut foot = foot();
+    if lines != foot.lines {
+        to_terminal(frame(&foot.lines, &lines, columns).as_bytes());
+        (foot.lines, foot.columns) = (lines, columns);
+    }
+}
+
+/// Where the log is written to, a whole entry at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Log;
+
+impl Write for Log {
+    fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
+        above(entry);
+        Ok(entry.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes a text with its escape sequences to standard error, in one piece. What is lost is lost only if nobody is there.
+fn to_terminal(bytes: &[u8]) {
     let mut stderr = io::stderr().lock();
-    let _ = stderr.write_all(bytes.as_bytes()).and_then(|()| stderr.flush());
+    let _ = stderr.write_all(bytes).and_then(|()| stderr.flush());
+}
+
+/// The bytes that turn some lines into others, in one piece. The cursor is hidden within it only, so that no way out can
+/// leave a terminal without one; it rests below the block, where the echo of Ctrl-C does no harm.
+fn frame(old: &[String], new: &[String], columns: usize) -> String {
+    // A terminal that became narrower has wrapped the old lines.
+    let height: usize = old.iter().map(|line| line.chars().count().div_ceil(columns).max(1)).sum();
+    let mut bytes = "\x1b[?25l\r".to_owned();
+    if height > 0 {
+        bytes.push_str(&format!("\x1b[{height}A"));
+    }
+    bytes.push_str("\x1b[J");
+    for line in new {
+        bytes.push_str(line);
+        bytes.push_str("\r\n");
+    }
+    bytes.push_str("\x1b[?25h");
+    bytes
 }
 
 /// Whether standard output is a terminal that wants colours: `NO_COLOR` (any value but the empty one) says no.
@@ -91,5 +175,19 @@ fn failure(error: &io::Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::OutputClosed,
         _ => Failure::Failed(anyhow::anyhow!("write standard output: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::frame;
+
+    #[test]
+    fn a_frame_takes_the_last_one_back_and_shows_the_cursor_again() {
+        let lines = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        let first = frame(&[], &lines(&["one", "two"]), 80);
+        assert_eq!(first, "\x1b[?25l\r\x1b[Jone\r\ntwo\r\n\x1b[?25h");
+        assert_eq!(frame(&lines(&["one", "two"]), &[], 80), "\x1b[?25l\r\x1b[2A\x1b[J\x1b[?25h");
+        assert!(frame(&lines(&["wrapped", ""]), &[], 4).contains("\x1b[3A"));
     }
 }

@@ -93,6 +93,11 @@ pub(crate) fn span(time: Duration) -> String {
     }
 }
 
+/// `1 position`, `1,234 positions`: so many things whose name takes an s.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 /// `1234567` as `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -161,6 +166,10 @@ mod tests {
         assert_eq!(
             [grouped(0), grouped(999), grouped(1_000), grouped(1_234_567)],
             ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            [0, 1, 2_000].map(|number| counted(number, "worker")),
+            ["0 workers", "1 worker", "2,000 workers"]
         );
     }
 }

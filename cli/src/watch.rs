@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
-    let pictures = Pictures::new(&PictureArgs::default(), RootPrune::Cat)?;
+    let pictures = Pictures::new(&PictureArgs::default(), RootPrune::Cat, None)?;
     let (client, job) = (arguments.cluster.client(), JobId(arguments.job));
     runtime::run(async {
         let mut waiting = interrupts.clone();
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         };
         match show(&client, stream, interrupts, Interrupt::Leaves, pictures, json).await? {
             Ended::Position => Ok(()),
-            Ended::Book(done) => book::verdict(&done, book::Wanted::Everything),
+            Ended::Book(done) => book::verdict(&done, book::Wanted::Some),
         }
     })
 }

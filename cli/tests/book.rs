@@ -9,7 +9,6 @@ use std::path::Path;
 use std::process::Stdio;
 
 use common::{Ran, Server, check_events, command, eventually, finish, json, lines, refused, run, signal_to};
-use corridor_shared::Position;
 use serde_json::{Value, json};
 
 /// Two openings, a position, and what may stand beside them.
@@ -135,12 +134,70 @@ fn a_book_is_imported_analysed_and_exported_and_an_export_is_imported() {
     let refusal = format!("--out: {} is there already; a store is not written over", ground.path("a.db"));
     let out = ground.book(&["export", "--out", &ground.path("a.db")]);
     assert_eq!((out.code, out.stderr), (2, format!("corridor: {refusal}\n")));
+    for (name, earlier) in [("b.jsonl", without_bounds(&jsonl)), ("b.csv", without_bound_columns(&csv))] {
+        let earlier = ground.file(name, &earlier);
+        let at = ["--book", name];
+        ground.ok(&[&["import", earlier.as_str()], &at[..]].concat());
+        assert_eq!(ground.ok(&[&["export"], &at[..]].concat()), jsonl, "an earlier version wrote no bounds");
+    }
     let listed = lines(&ground.ok(&["list", "--json"]));
     let book = |name: &str| json!({"book": name, "positions": 6, "analysed": 6, "stale": 0});
-    assert_eq!(listed, [book("from-csv"), book("from-jsonl"), book("main")]);
+    assert_eq!(listed, ["b.csv", "b.jsonl", "from-csv", "from-jsonl", "main"].map(book));
     assert_eq!(ground.ok(&["check"]), "book main: 6 positions, no faults\n");
     let left: Vec<_> = std::fs::read_dir(ground.folder.path()).unwrap().flatten().collect();
     assert!(left.iter().all(|it| !it.file_name().to_string_lossy().contains(".part")), "{left:?}");
+}
+
+/// An export as it was before scores of children had bounds.
+fn without_bounds(jsonl: &str) -> String {
+    let mut records = lines(jsonl);
+    for record in &mut records {
+        for field in ["backed_up_bound", "children_bounds"] {
+            assert!(record.as_object_mut().unwrap().remove(field).is_some(), "{field}: {record}");
+        }
+    }
+    records.iter().map(|record| format!("{record}\n")).collect()
+}
+
+/// The same for CSV; none of its fields has a comma in it.
+fn without_bound_columns(csv: &str) -> String {
+    let row = |row: &str| {
+        let cells: Vec<&str> = row.split(',').collect();
+        assert_eq!(cells.len(), 15, "{row}");
+        [&cells[..10], &cells[11..12], &cells[13..]].concat().join(",") + "\n"
+    };
+    csv.lines().map(row).collect()
+}
+
+#[test]
+fn a_bound_travels_with_every_score_of_a_book() {
+    let ground = Ground::new();
+    ground.import_games();
+    // Of the game's last position alone something is known: whoever is to move before has at least that.
+    let games = ground.path("games.txt");
+    ground.analyze(&["--depth", "2"]);
+    let known = lines(&ground.ok(&["export"]));
+    let last = known.iter().find(|record| record["moves"] == json!(["e2", "e8", "e3", "e7"])).unwrap();
+    ground.ok(&["import", &games, "--notation", "man", "--book", "ends"]);
+    let ends = ground.file("ends.jsonl", &format!("{last}\n"));
+    ground.ok(&["import", &ends, "--book", "ends"]);
+    let exported = ground.ok(&["export", "--book", "ends"]);
+    let records = lines(&exported);
+    let found = |moves: Value| records.iter().find(|record| record["moves"] == moves).unwrap();
+    let black = found(json!(["e2", "e8", "e3"]));
+    assert_eq!((&black["backed_up_bound"], &black["children_bounds"]), (&json!("upper"), &json!({})));
+    let white = found(json!(["e2", "e8"]));
+    assert_eq!(white["backed_up_bound"], Value::Null, "nothing follows from an upper bound");
+    assert_eq!(white["children"]["e3"], black["backed_up_white"]);
+    assert_eq!(white["children_bounds"], json!({"e3": "upper"}), "{white}");
+    let shown = lines(&ground.ok(&["show", "e2", "e8", "--plies", "0", "--json", "--book", "ends"]));
+    assert_eq!((shown.len(), &shown[0]), (1, white));
+    for format in ["jsonl", "csv"] {
+        let (out, book) = (ground.path(&format!("again.{format}")), format!("again-{format}"));
+        assert_eq!(ground.book(&["export", "--book", "ends", "--out", &out]).code, 0);
+        ground.ok(&["import", &out, "--book", &book]);
+        assert_eq!(ground.ok(&["export", "--book", &book]), exported, "{format}");
+    }
 }
 
 #[test]
@@ -346,7 +403,7 @@ fn a_book_grows_and_an_answer_that_it_has_is_given() {
     let ran = ground.book(&[&most[..], &CREW].concat());
     assert_eq!(ran.code, 0, "as many as were asked for");
     assert!(
-        ran.stdout.contains("13 positions in the book, 11 of them not known as well as was asked; complete"),
+        ran.stdout.contains("13 positions in the book, 11 of them not known as well as was asked; the part that was asked for is done"),
         "{}",
         ran.stdout
     );
@@ -357,6 +414,22 @@ fn a_book_grows_and_an_answer_that_it_has_is_given() {
     assert!(known.stdout.ends_with(", depth 2, from the book (--fresh searches it again)\n"), "{known:?}");
     let fresh = run(&[&analyze[..], &CREW, &["--fresh"]].concat());
     assert!(fresh.stdout.ends_with(", stopped by depth\n"), "{fresh:?}");
+
+    // A copy answers as the original does, of every line that this has.
+    let (all, copy) = (["--multipv", "3", "--json"], ground.path("copy.db"));
+    ground.ok(&[&["analyze", "--depth", "2", "--deterministic"], &all[..], &CREW].concat());
+    assert_eq!(ground.book(&["export", "--out", &copy]).code, 0);
+    let answer = |store: &str, moves: &str| {
+        let analyze = ["analyze", "--moves", moves, "--depth", "2", "--deterministic", "--store", store];
+        let events = lines(&run(&[&analyze[..], &all, &CREW].concat()).stdout);
+        assert_eq!(events.last().unwrap()["stopped_by"], "book", "{moves} of {store}");
+        common::answer(&events)
+    };
+    for moves in ["", "e2", "e2 e8"] {
+        let known = answer(&store, moves);
+        assert!(known["lines"].as_array().unwrap().len() > 3, "every root move: {known}");
+        assert_eq!(answer(&copy, moves), known, "{moves}");
+    }
 
     // So it is where an export was imported.
     for format in ["jsonl", "csv"] {
@@ -471,35 +544,10 @@ fn growth_that_was_killed_goes_on_where_it_was() {
     assert_eq!(timeless(&killed.ok(&["export"])), timeless(&whole.ok(&["export"])));
 }
 
-/// Games of some hundred positions, each its own, a line each.
-fn many_games(games: u64) -> (String, usize) {
-    let mut draw = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut text = String::new();
-    let mut keys = std::collections::BTreeSet::new();
-    for _ in 0..games {
-        let mut position = Position::start();
-        keys.insert(position.canonical_key());
-        for _ in 0..100 {
-            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                break;
-            }
-            let index = usize::try_from(draw >> 33).unwrap() % moves.len();
-            let mv = moves[index];
-            position = position.after(mv);
-            keys.insert(position.canonical_key());
-            text.push_str(&format!("{mv} "));
-        }
-        text.push('\n');
-    }
-    (text, keys.len())
-}
-
 #[test]
 fn an_import_whose_coordinator_is_killed_is_sent_again() {
     let ground = Ground::new();
-    let (games, count) = many_games(200);
+    let (games, count) = common::many_games(200);
     let games = ground.file("games.txt", &games);
     let store = ground.path("book.db");
     let mut first = Server::coordinator(&["--store", &store]);

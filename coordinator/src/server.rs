@@ -19,6 +19,7 @@ use tonic_health::server::HealthReporter;
 
 use crate::cluster::Config;
 use crate::connection::Connection;
+use crate::dashboard;
 use crate::driver::{self, Driver};
 use crate::keeper::{Keeper, StoreFault};
 use crate::limits;
@@ -54,7 +55,6 @@ pub type Readiness = Result<(), String>;
 const DRAINS: &str = "it is shutting down";
 
 /// A running coordinator.
-#[derive(Debug)]
 pub struct Coordinator {
     address: SocketAddr,
     stop: CancellationToken,
@@ -63,6 +63,14 @@ pub struct Coordinator {
     health: HealthReporter,
     readiness: watch::Sender<Readiness>,
     handle: driver::Handle,
+    books: Option<Arc<dyn BookReader>>,
+    book: BookService,
+}
+
+impl std::fmt::Debug for Coordinator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Coordinator").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 impl Coordinator {
@@ -96,7 +104,8 @@ impl Coordinator {
         Self::serve_from(listener, config, store, None).await
     }
 
-    /// Serves what others have kept to whoever only looks: nothing is written, and a store that somebody else holds will do.
+    /// Serves what others have kept to whoever only looks: nothing is written, what would be is refused, and a store that somebody
+    /// else holds will do.
     ///
     /// # Errors
     /// The listener has no address.
@@ -121,8 +130,11 @@ impl Coordinator {
         let (health, health_service) = tonic_health::server::health_reporter();
         let (readiness, _) = watch::channel(Ok(()));
         set_serving(&health, true).await;
+        let only_shows = looks_into.is_some();
         let books = store.as_ref().map(|store| store.reader()).or(looks_into);
-        let router = router(&handle, books, &tasks, &stop, health_service)?;
+        let book = BookService::new(handle.clone(), books.clone());
+        let book = if only_shows { book.that_only_shows() } else { book };
+        let router = router(&handle, books.clone(), book.clone(), &tasks, &stop, health_service)?;
 
         if let Some(store) = store {
             let fault = keep(&mut driver, store, &tasks).await?;
@@ -138,7 +150,14 @@ impl Coordinator {
                 tracing::error!(%error, "serving failed");
             }
         });
-        Ok(Self { address, stop, cut, tasks, health, readiness, handle })
+        Ok(Self { address, stop, cut, tasks, health, readiness, handle, books, book })
+    }
+
+    /// The live board: a page for a browser, and what it does in JSON. Its streams end when the coordinator stops.
+    #[must_use]
+    pub fn page(&self) -> axum::Router {
+        let analysis = AnalysisService::new(self.handle.clone(), self.books.clone());
+        dashboard::router(&self.handle, analysis, self.book.clone(), self.stop.clone())
     }
 
     /// Where it listens.
@@ -263,12 +282,13 @@ async fn set_serving(health: &HealthReporter, serving: bool) {
 fn router(
     handle: &driver::Handle,
     books: Option<Arc<dyn BookReader>>,
+    book: BookService,
     tasks: &TaskTracker,
     stop: &CancellationToken,
     health: HealthServer<impl Health>,
 ) -> Result<Router, StartError> {
-    let analysis = AnalysisServer::new(AnalysisService::new(handle.clone(), books.clone()));
-    let book = BookServer::new(BookService::new(handle.clone(), books));
+    let analysis = AnalysisServer::new(AnalysisService::new(handle.clone(), books));
+    let book = BookServer::new(book);
     let positions = PositionsServer::new(PositionsService);
     let fleet = FleetServer::new(FleetService::new(handle.clone(), tasks.clone(), stop.clone()));
     let cache = CacheServer::new(CacheService::new(handle.cache().clone(), tasks.clone(), stop.clone()));

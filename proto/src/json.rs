@@ -1,13 +1,22 @@
 //! The JSON form of events: compact, one object an event, names and order of fields as documented for the command line.
 
+mod cluster;
+mod node;
+mod position;
+pub mod requests;
+
 use corridor_shared::board::Move;
-use corridor_shared::book::{Record, Source};
+use corridor_shared::book::{Bounded, Record, Source};
 use corridor_shared::job::{self, EventRecord, JobEvent};
 use corridor_shared::score::{Bound, WhiteScore};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::convert::millis;
+
+pub use cluster::{JobView, LossView, WorkerView};
+pub use node::NodeView;
+pub use position::PositionView;
 
 /// An event on one line, without the line's end.
 ///
@@ -174,17 +183,33 @@ struct RecordView<'a> {
     pv: Vec<Text>,
     nodes: u64,
     backed_up_white: Option<ScoreView>,
+    backed_up_bound: Option<&'static str>,
     children: Children<'a>,
+    children_bounds: ChildrenBounds<'a>,
     engine: Option<&'a str>,
     analysed_at: Option<String>,
 }
 
 /// An object with a field a move, in the order of their names.
-struct Children<'a>(&'a [(Move, Option<WhiteScore>)]);
+struct Children<'a>(&'a [(Move, Option<Bounded>)]);
 
 impl Serialize for Children<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|&(mv, score)| (Text(mv), score.map(ScoreView::from))))
+        let score = |said: Option<Bounded>| said.map(|(score, _)| ScoreView::from(score));
+        serializer.collect_map(self.0.iter().map(|&(mv, said)| (Text(mv), score(said))))
+    }
+}
+
+/// The same for those whose score is only a bound.
+struct ChildrenBounds<'a>(&'a [(Move, Option<Bounded>)]);
+
+impl Serialize for ChildrenBounds<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bound = |&(mv, said): &(Move, Option<Bounded>)| {
+            let (_, bound) = said.filter(|&(_, bound)| bound != Bound::Exact)?;
+            Some((Text(mv), bound.name()))
+        };
+        serializer.collect_map(self.0.iter().filter_map(bound))
     }
 }
 
@@ -193,6 +218,7 @@ impl<'a> RecordView<'a> {
         let searched = record.searched.as_ref();
         let over = record.value.filter(|value| value.source == Source::Rules);
         let score = searched.map(|it| it.score_white).or(over.map(|value| value.score_white));
+        let backed_up = record.backed_up();
         Self {
             position: record.position.to_string(),
             moves: record.moves.as_deref().map(texts),
@@ -203,8 +229,10 @@ impl<'a> RecordView<'a> {
             best_move: searched.and_then(|it| it.best_move).map(Text),
             pv: searched.map(|it| texts(&it.pv)).unwrap_or_default(),
             nodes: searched.map_or(0, |it| it.nodes),
-            backed_up_white: record.backed_up().map(|value| value.score_white.into()),
+            backed_up_white: backed_up.map(|value| value.score_white.into()),
+            backed_up_bound: backed_up.map(|value| value.bound.name()),
             children: Children(&record.children),
+            children_bounds: ChildrenBounds(&record.children),
             engine: searched.map(|it| &*it.engine),
             analysed_at: searched.map(|it| rfc3339(it.analysed_at)),
         }

@@ -360,10 +360,10 @@ fn record() -> Record {
             deterministic: true,
             others: vec![Alternative {
                 mv: mv("d3h"),
-                score_white: WhiteScore::BlackWinsIn(9),
-                bound: Bound::Upper,
+                score_white: WhiteScore::BlackWinsIn(8),
+                bound: Bound::Exact,
             }],
-            effort: Effort { nodes: 12_345, ms: 0 },
+            effort: Effort { nodes: 54_321, ms: 900 },
         }),
         value: Some(Value {
             score_white: WhiteScore::Cm(12),
@@ -371,7 +371,11 @@ fn record() -> Record {
             depth: 11,
             source: Source::BackedUp(mv("e3")),
         }),
-        children: vec![(mv("d3h"), None), (mv("e3"), Some(WhiteScore::Cm(12)))],
+        children: vec![
+            (mv("d3h"), None),
+            (mv("e3"), Some((WhiteScore::Cm(12), Bound::Upper))),
+            (mv("e4h"), Some((WhiteScore::Cm(-3), Bound::Exact))),
+        ],
     }
 }
 
@@ -389,11 +393,17 @@ fn a_position_of_a_book_survives_the_wire_and_is_exported_as_the_contract_says()
     let expected = format!(
         "{{\"position\":\"/ / e2 e8 / 10 10 / 1\",\"moves\":[\"e2\",\"e8\"],\"key\":\"{}\",\"depth\":7,\
          \"score_white\":{{\"cm\":-31}},\"bound\":\"exact\",\"best_move\":\"e3\",\"pv\":[\"e3\",\"e7\"],\"nodes\":12345,\
-         \"backed_up_white\":{{\"cm\":12}},\"children\":{{\"d3h\":null,\"e3\":{{\"cm\":12}}}},\
+         \"backed_up_white\":{{\"cm\":12}},\"backed_up_bound\":\"lower\",\
+         \"children\":{{\"d3h\":null,\"e3\":{{\"cm\":12}},\"e4h\":{{\"cm\":-3}}}},\"children_bounds\":{{\"e3\":\"upper\"}},\
          \"engine\":\"an engine\",\"analysed_at\":\"2026-11-30T12:00:00Z\"}}",
         node.key
     );
     assert_eq!(line, expected);
+    // Somebody who has not learned of bounds yet means the score.
+    let mut silent = node.clone();
+    silent.children[1].bound = 0;
+    let read = record_from_wire(&silent).expect("a position");
+    assert_eq!(read.children[1].1, Some((WhiteScore::Cm(12), Bound::Exact)));
     let bare = Record { searched: None, value: None, moves: None, children: Vec::new(), ..record() };
     assert_eq!(record_from_wire(&record_to_wire(&bare, "e")), Ok(bare));
 }
@@ -406,6 +416,14 @@ fn positions_of_a_book_that_make_no_sense_are_refused_by_field() {
         check_record(&record, Some(&node.key))
     };
     assert_eq!(check(&good()), Ok(()));
+    let wins = |kind| v1::BookNode { score_white: Some(v1::ScoreWhite { kind: Some(kind) }), ..good() };
+    for possible in [v1::score_white::Kind::WhiteWinsIn(7), v1::score_white::Kind::BlackWinsIn(8)] {
+        assert_eq!(check(&wins(possible)), Ok(()));
+    }
+    // A bound is where a search has stopped to look.
+    let bound =
+        v1::BookNode { bound: v1::Bound::Lower.into(), ..wins(v1::score_white::Kind::WhiteWinsIn(8)) };
+    assert_eq!(check(&bound), Ok(()));
     let cases = [
         (v1::BookNode { position: "x".to_owned(), ..good() }, "position: "),
         (v1::BookNode { position: "/ / d2 e8 / 10 10 / 1".to_owned(), ..good() }, "position: is not"),
@@ -416,6 +434,16 @@ fn positions_of_a_book_that_make_no_sense_are_refused_by_field() {
         (v1::BookNode { best_move: "d3h".to_owned(), ..good() }, "pv: does not begin"),
         (v1::BookNode { pv: vec!["e3".to_owned(), "e3".to_owned()], ..good() }, "pv[1]: "),
         (v1::BookNode { depth: 300, ..good() }, "depth: "),
+        (v1::BookNode { depth: 101, ..good() }, "depth: 101 plies are more than 100"),
+        (wins(v1::score_white::Kind::WhiteWinsIn(0)), "score_white: a win in 0 plies"),
+        (
+            wins(v1::score_white::Kind::WhiteWinsIn(8)),
+            "score_white: White does not win in 8 plies with White to move",
+        ),
+        (
+            wins(v1::score_white::Kind::BlackWinsIn(7)),
+            "score_white: Black does not win in 7 plies with White to move",
+        ),
         (v1::BookNode { bound: 0, ..good() }, "bound: is unspecified"),
         (v1::BookNode { engine: String::new(), ..good() }, "engine: "),
     ];

@@ -31,7 +31,7 @@ use crate::score::{Bound, WhiteScore};
 pub use frontier::{Growth, Leaf, Side};
 pub use links::AssembleError;
 pub use paths::Lines;
-pub use record::Record;
+pub use record::{Bounded, Record};
 pub use wanted::{Order, Wanted};
 
 /// Number of a position within its book, in the order of arrival; never given twice.

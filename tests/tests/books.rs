@@ -180,7 +180,8 @@ async fn watched(client: &mut AnalysisClient<Channel>, job: u64, after: u64) -> 
 }
 
 async fn nodes(client: &mut BookClient<Channel>, book: &str, after_key: &str) -> Vec<v1::BookNode> {
-    let request = v1::ExportRequest { book: book.to_owned(), after_key: after_key.to_owned() };
+    let request =
+        v1::ExportRequest { book: book.to_owned(), after_key: after_key.to_owned(), root_moves: false };
     let mut parts = client.export(request).await.expect("exported").into_inner();
     let mut nodes = Vec::new();
     while let Some(part) = parts.message().await.expect("a part") {
@@ -443,7 +444,11 @@ async fn what_cannot_be_is_refused_with_the_field_at_fault() {
         assert_eq!(refused.code(), Code::InvalidArgument, "{refused:?}");
         assert!(refused.message().starts_with(&format!("{field}: ")), "{field}: {}", refused.message());
     }
-    let request = v1::ExportRequest { book: "main".to_owned(), after_key: "xyz".to_owned() };
+    let request = v1::ExportRequest {
+        book: "main".to_owned(),
+        after_key: "xyz".to_owned(),
+        ..v1::ExportRequest::default()
+    };
     let refused = client.export(request).await.expect_err("refused");
     assert_eq!((refused.code(), &refused.message()[..11]), (Code::InvalidArgument, "after_key: "));
     let node = v1::NodeRequest { book: "main".to_owned(), position: None };
@@ -457,7 +462,8 @@ async fn all_calls(client: &mut BookClient<Channel>, book: &str) -> Vec<(&'stati
     let name = || book.to_owned();
     let position = Some(position_to_spec(&moves("a1h")));
     let node = client.node(v1::NodeRequest { book: name(), position }).await.map(drop);
-    let export = client.export(v1::ExportRequest { book: name(), after_key: String::new() }).await.map(drop);
+    let export =
+        client.export(v1::ExportRequest { book: name(), ..v1::ExportRequest::default() }).await.map(drop);
     let checked = client.check(v1::CheckRequest { book: name(), fix: true }).await.map(drop);
     let analyze = work_on(client, &job(book, ANALYZE, 1)).await.map(drop);
     let grow = work_on(client, &job(book, expand(1, Growth::default()), 1)).await.map(drop);

@@ -96,7 +96,7 @@ impl Outbox {
         let mut queue = self.queue();
         let entries = std::iter::from_fn(|| queue.pop()).take(most).collect();
         self.room.store(queue.floor(), Ordering::Relaxed);
-        if queue.len() == 0 {
+        if queue.is_empty() {
             self.pressing.store(false, Ordering::Relaxed);
         }
         entries

@@ -7,18 +7,17 @@ use console::Term;
 
 use crate::out;
 
-/// A block of lines, redrawn in place. There is nothing to see unless standard error is a terminal that moves its cursor.
+/// A block of lines, redrawn in place. There is nothing to see unless standard error is a terminal that moves its cursor. Whatever
+/// else is written to standard error meanwhile stands above them.
 pub(crate) struct Live {
     terminal: Option<Term>,
-    /// The lines as they stand there.
-    shown: Vec<String>,
 }
 
 impl Live {
     pub(crate) fn new() -> Self {
         let terminal = Term::stderr();
         let dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
-        Self { terminal: (terminal.is_term() && !dumb).then_some(terminal), shown: Vec::new() }
+        Self { terminal: (terminal.is_term() && !dumb).then_some(terminal) }
     }
 
     /// Rows and columns to draw in; `None` if there is no terminal.
@@ -28,28 +27,16 @@ impl Live {
     }
 
     /// Replaces what is shown. Lines that are too long are cut, and so are too many of them.
-    pub(crate) fn draw(&mut self, text: &str) {
+    pub(crate) fn draw(&self, text: &str) {
         let Some((rows, columns)) = self.size() else { return };
         // A full last column or row would make some terminals wrap or scroll.
         let lines = text.lines().take(rows - 1).map(|line| line.chars().take(columns - 1).collect());
-        let lines: Vec<String> = lines.collect();
-        if lines != self.shown {
-            out::to_terminal(&frame(&self.shown, &lines, columns));
-            self.shown = lines;
-        }
+        out::draw(lines.collect(), columns);
     }
 
     /// Takes away what is shown.
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn clear(&self) {
         self.draw("");
-    }
-
-    /// Leaves a line above the block.
-    pub(crate) fn print_above(&mut self, line: &str) {
-        let shown = self.shown.join("\n");
-        self.clear();
-        out::notice(line);
-        self.draw(&shown);
     }
 }
 
@@ -60,34 +47,54 @@ impl Drop for Live {
     }
 }
 
-/// The bytes that turn some lines into others, in one piece. The cursor is hidden within it only, so that no way out can
-/// leave a terminal without one; it rests below the block, where the echo of Ctrl-C does no harm.
-fn frame(old: &[String], new: &[String], columns: usize) -> String {
-    // A terminal that became narrower has wrapped the old lines.
-    let height: usize = old.iter().map(|line| line.chars().count().div_ceil(columns).max(1)).sum();
-    let mut bytes = "\x1b[?25l\r".to_owned();
-    if height > 0 {
-        bytes.push_str(&format!("\x1b[{height}A"));
+/// Pieces of a text on lines of so many columns, as many on each as fit. A piece is never torn.
+pub(crate) fn flow(pieces: &[String], separator: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if width(line) + width(separator) + width(piece) <= columns => {
+                line.push_str(separator);
+                line.push_str(piece);
+            }
+            _ => lines.push(piece.clone()),
+        }
     }
-    bytes.push_str("\x1b[J");
-    for line in new {
-        bytes.push_str(line);
-        bytes.push_str("\r\n");
+    lines
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// A bar that is full to a share, as long as there is room for one: at most 30 columns, and nothing if there are too few for it to be
+/// read.
+pub(crate) fn bar(done: u64, total: u64, room: usize) -> String {
+    const LONGEST: usize = 30;
+    const SHORTEST: usize = 8;
+    let length = room.min(LONGEST);
+    if length < SHORTEST {
+        return String::new();
     }
-    bytes.push_str("\x1b[?25h");
-    bytes
+    let share = u128::from(done) * length as u128 / u128::from(total.max(1));
+    let full = usize::try_from(share).unwrap_or(length).min(length);
+    format!("{}{}", "\u{2588}".repeat(full), "\u{2591}".repeat(length - full))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::frame;
+    use super::*;
 
     #[test]
-    fn a_frame_takes_the_last_one_back_and_shows_the_cursor_again() {
-        let lines = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-        let first = frame(&[], &lines(&["one", "two"]), 80);
-        assert_eq!(first, "\x1b[?25l\r\x1b[Jone\r\ntwo\r\n\x1b[?25h");
-        assert_eq!(frame(&lines(&["one", "two"]), &[], 80), "\x1b[?25l\r\x1b[2A\x1b[J\x1b[?25h");
-        assert!(frame(&lines(&["wrapped", ""]), &[], 4).contains("\x1b[3A"));
+    fn pieces_flow_and_are_not_torn() {
+        let pieces = ["2 workers", "", "10 positions a minute", "3,000 nodes"].map(str::to_owned);
+        assert_eq!(flow(&pieces, ", ", 80), ["2 workers, 10 positions a minute, 3,000 nodes"]);
+        assert_eq!(flow(&pieces, ", ", 32), ["2 workers, 10 positions a minute", "3,000 nodes"]);
+        assert_eq!(flow(&pieces, ", ", 5).len(), 3);
+    }
+
+    #[test]
+    fn a_bar_takes_the_room_that_there_is() {
+        assert_eq!(bar(1, 2, 8), "\u{2588}\u{2588}\u{2588}\u{2588}\u{2591}\u{2591}\u{2591}\u{2591}");
+        assert_eq!((bar(9, 0, 7).len(), bar(9, 9, 100).chars().count()), (0, 30));
     }
 }

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use corridor_coordinator::store::Place;
 use corridor_shared::cat::cat_snapshot;
 use corridor_shared::job::{Accepted, DoneReport, JobEvent, RootPrune};
 
 use crate::failure::Failure;
-use crate::out;
 use crate::render::html::AnalysisReport;
+use crate::{out, overwrite};
 
 /// Where to draw.
 #[derive(Args, Clone, Debug, Default)]
@@ -31,8 +32,9 @@ pub(crate) struct Pictures {
 }
 
 impl Pictures {
-    /// Makes sure that the files can be written, before hours of work go into what they are to show.
-    pub(crate) fn new(files: &PictureArgs, prune: RootPrune) -> Result<Self, Failure> {
+    /// Makes sure that the files can be written, and are not where the work is kept, before hours of it go into what they are to
+    /// show.
+    pub(crate) fn new(files: &PictureArgs, prune: RootPrune, store: Option<&Place>) -> Result<Self, Failure> {
         if let (Some(svg), Some(html)) = (&files.svg, &files.html)
             && out::is_same_file(svg, html)
         {
@@ -43,6 +45,7 @@ impl Pictures {
         }
         for (flag, file) in [("--svg", &files.svg), ("--html", &files.html)] {
             if let Some(file) = file {
+                overwrite::refuse_store(flag, file, store)?;
                 out::check_writable(flag, file)?;
             }
         }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::live::Live;
+use super::live::{Live, bar, flow};
 use super::table;
 use crate::failure::Failure;
-use crate::units::grouped;
+use crate::pulse::{Beat, trouble};
+use crate::units::{counted, grouped};
 use crate::{out, render};
 use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::cat::cat_snapshot;
@@ -18,9 +19,6 @@ const LIVE_ROWS: usize = 10;
 /// Rows of the final table.
 const FINAL_ROWS: usize = 20;
 
-/// Characters of the progress bar.
-const BAR: usize = 30;
-
 /// The terminal. Bar and live table go to standard error, and only if that is a terminal; the answer goes to standard
 /// output.
 pub(crate) struct Screen {
@@ -31,8 +29,11 @@ pub(crate) struct Screen {
     settled: usize,
     lines: BTreeMap<Move, Line>,
     headline: String,
+    /// Why nobody works on it, as the events say.
     waiting: Option<String>,
     started: Instant,
+    /// How the cluster is.
+    beat: Option<Beat>,
 }
 
 impl Screen {
@@ -47,6 +48,7 @@ impl Screen {
             headline: String::new(),
             waiting: None,
             started: Instant::now(),
+            beat: None,
         }
     }
 
@@ -56,13 +58,14 @@ impl Screen {
             JobEvent::Accepted(accepted) => self.accepted(accepted),
             JobEvent::State(change) => {
                 let waits = change.state != JobState::Running;
-                self.waiting = waits.then(|| format!("{}: {}", change.state.name(), change.reason));
+                self.waiting = waits.then(|| trouble(change.state, &change.reason));
+                // It is older than this.
+                self.beat = None;
             }
             JobEvent::Move(report) => self.searched(&report.line),
             JobEvent::Iteration(report) => self.iteration(report),
             JobEvent::Audit(report) if report.miss => {
-                let text = format!("audit: pruned {} is better: {}", report.mv, report.score_white);
-                self.live.print_above(&text);
+                out::notice(&format!("audit: pruned {} is better: {}", report.mv, report.score_white));
             }
             JobEvent::Done(report) => {
                 self.live.clear();
@@ -84,9 +87,9 @@ impl Screen {
         self.position = Some(accepted.position);
         self.moves = accepted.kept.len();
         self.headline = format!(
-            "{} to move, {} moves searched, {} pruned",
+            "{} to move, {} searched, {} pruned",
             accepted.position.turn(),
-            accepted.kept.len(),
+            counted(u64::try_from(accepted.kept.len()).unwrap_or(u64::MAX), "move"),
             accepted.pruned.len()
         );
     }
@@ -107,19 +110,24 @@ impl Screen {
         self.current_depth = report.depth + 1;
         self.settled = 0;
         self.headline = format!(
-            "depth {} complete: {} {}, {} nodes, {}/s, {} workers",
+            "depth {} complete: {} {}, {}, {}/s, {}",
             report.depth,
             report.best_move,
             report.score_white,
-            grouped(report.nodes),
+            counted(report.nodes, "node"),
             grouped(report.nodes_per_second),
-            report.workers
+            counted(report.workers.into(), "worker")
         );
     }
 
-    /// Leaves a line above everything.
-    pub(crate) fn note(&mut self, text: &str) {
-        self.live.print_above(text);
+    /// There is a terminal to see it on.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live.size().is_some()
+    }
+
+    /// Takes in how the cluster is.
+    pub(crate) fn feel(&mut self, beat: Beat) {
+        self.beat = Some(beat);
     }
 
     /// Draws what has changed. Whoever calls this decides how often that is.
@@ -129,29 +137,33 @@ impl Screen {
             return;
         }
         let mut lines = self.best_first();
-        // Six lines more: the bar, the headline, and the table's frame.
-        lines.truncate(LIVE_ROWS.min(rows.saturating_sub(7)));
-        let mut text = format!("{}\n{}\n", self.progress(), self.headline);
+        let progress = self.progress(columns - 1);
+        // Five lines more: the headline, and the table's frame.
+        lines.truncate(LIVE_ROWS.min(rows.saturating_sub(6 + progress.len())));
+        let mut text = format!("{}\n{}\n", progress.join("\n"), self.headline);
         if !lines.is_empty() {
             text.push_str(&table::lines(&lines, columns - 1));
         }
         self.live.draw(&text);
     }
 
-    fn progress(&self) -> String {
+    /// How far it is, and who works on it, on lines of so many columns.
+    fn progress(&self, columns: usize) -> Vec<String> {
         let settled = self.settled.min(self.moves);
-        let full = (BAR * settled).checked_div(self.moves).unwrap_or(0);
-        let seconds = self.started.elapsed().as_secs();
-        let state = match &self.waiting {
-            Some(waiting) => waiting.clone(),
-            None => format!("depth {:>2} running", self.current_depth.max(1)),
+        let (done, all) = (settled as u64, self.moves as u64);
+        let trouble = match &self.beat {
+            Some(beat) => beat.trouble(),
+            None => self.waiting.clone(),
         };
-        format!(
-            "{state}  {}{}  {settled}/{} moves  {seconds} s",
-            "\u{2588}".repeat(full),
-            "\u{2591}".repeat(BAR - full),
-            self.moves
-        )
+        let who = match &self.beat {
+            Some(beat) if trouble.is_none() => counted(beat.workers, "worker"),
+            _ => String::new(),
+        };
+        let state = trouble.unwrap_or_else(|| format!("depth {:>2} running", self.current_depth.max(1)));
+        let count = format!("{settled}/{}", counted(all, "move"));
+        let time = format!("{} s", self.started.elapsed().as_secs());
+        let taken: usize = [&state, &count, &time, &who].map(|piece| piece.chars().count() + 2).iter().sum();
+        flow(&[state, bar(done, all, columns.saturating_sub(taken)), count, time, who], "  ", columns)
     }
 
     /// Shows what is known so far of a job that goes on without this command.
@@ -194,7 +206,7 @@ fn ranking(lines: &[&Line]) -> String {
     let mut text = format!("{}\n", table::lines(shown, table::width_of_output()));
     let hidden = lines.len() - shown.len();
     if hidden > 0 {
-        text.push_str(&format!("and {hidden} more moves\n"));
+        text.push_str(&format!("and {hidden} more move{}\n", if hidden == 1 { "" } else { "s" }));
     }
     text.push_str(LEGEND);
     text
@@ -207,7 +219,7 @@ heat in cm, 100 to a square; nodes are those of the line's last depth
 ";
 
 fn verdict(report: &DoneReport) -> String {
-    let numbers = format!("{} nodes in {:.1} s", grouped(report.nodes), report.elapsed.as_secs_f64());
+    let numbers = format!("{} in {:.1} s", counted(report.nodes, "node"), report.elapsed.as_secs_f64());
     let answer = match (report.best_move, report.score_white) {
         (Some(best), Some(score)) => format!("best move {best}, {}", render::in_plies(score)),
         (None, Some(WhiteScore::WhiteWinsIn(_))) => return "the game is over: White has won".to_owned(),

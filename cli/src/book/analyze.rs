@@ -13,8 +13,11 @@ use crate::units;
 #[command(
     override_usage = "corridor book analyze (--depth <D> | --nodes <N> | --time <T>) [OPTIONS]",
     after_help = "What is known well enough is not searched again, so an analysis that was cut short goes on where it was. \
-                  Every result is in the book at once.\n\nExit code 0 says that every position of the book is analysed; 1 that \
-                  some are left, that a search failed, or that the job was cancelled."
+                  Every result is in the book at once.\n\n\
+                  A job takes 100,000 positions at most. The others of a larger book are for the next one, which is asked for by \
+                  itself as long as each leaves fewer than the one before; with --detach and without --wait there is one job.\n\n\
+                  Exit code 0 says that what was asked for is done: every position of the book is known well enough, or, with \
+                  --most, so many more of them; 1 that some of that are left, that a search failed, or that the job was cancelled."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -4,12 +4,14 @@ use clap::Args;
 use corridor_proto::v1::CheckResponse;
 use serde::Serialize;
 
+use super::progress::{self, Counter};
 use super::search::positions;
-use super::site::{BookArgs, Store};
+use super::site::{BookArgs, Store, positions_of, until};
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::local_cluster::end_leftovers;
-use crate::units::grouped;
+use crate::signals::Interrupts;
+use crate::units::{counted, grouped};
 use crate::{listing, logging, out, runtime};
 
 /// What `book check` is told.
@@ -36,15 +38,21 @@ struct Report<'a> {
 /// Checks, and mends if that is wanted.
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let Arguments { book, fix } = arguments;
+    let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
-    let check = async |client: &Client| {
-        if *fix && !book.site.is_remote() {
-            // A book is not mended below a job that works on it; here such a job is one that a dead process has left behind.
-            end_leftovers(client, None).await?;
-        }
-        client.books().await?.check(&book.name, *fix).await
+    let work = async |client: &Client| {
+        let changed = if *fix { "; corridor book check says what is mended" } else { "" };
+        let known = || format!("book {}: not checked to its end{changed}", book.name);
+        until(&interrupts, check(client, book, *fix), known).await
     };
-    let found = runtime::run(book.site.ask(Store::Existing, check))?;
+    let found = runtime::run(async {
+        // Only what is mended is written.
+        if *fix {
+            book.site.ask(Store::Existing, &interrupts, work).await
+        } else {
+            book.site.look(&interrupts, work).await
+        }
+    })?;
     let CheckResponse { positions, faults, fault_count, fixed } = &found;
     if json {
         let (positions, fault_count, fixed) = (*positions, *fault_count, *fixed);
@@ -57,6 +65,17 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     }
     let hint = if *fix { "" } else { "; --fix mends what can be mended" };
     Err(Failure::Failed(anyhow::anyhow!("book {}: {}{hint}", book.name, count(found.fault_count))))
+}
+
+async fn check(client: &Client, book: &BookArgs, fix: bool) -> Result<CheckResponse, Failure> {
+    if fix && !book.site.is_remote() {
+        // A book is not mended below a job that works on it; here such a job is one that a dead process has left behind.
+        end_leftovers(client, None).await?;
+    }
+    let many = if progress::is_seen() { positions_of(client, &book.name).await } else { None };
+    let what = format!("book {}: checking {}", book.name, many.map(positions).unwrap_or_default());
+    let work = async { client.books().await?.check(&book.name, fix).await };
+    progress::shown(what.trim_end(), "", None, &Counter::default(), work).await
 }
 
 fn text(name: &str, found: &CheckResponse) -> String {
@@ -76,11 +95,7 @@ fn text(name: &str, found: &CheckResponse) -> String {
 }
 
 fn count(faults: u64) -> String {
-    match faults {
-        0 => "no faults".to_owned(),
-        1 => "1 fault".to_owned(),
-        faults => format!("{} faults", grouped(faults)),
-    }
+    if faults == 0 { "no faults".to_owned() } else { counted(faults, "fault") }
 }
 
 #[cfg(test)]

@@ -22,7 +22,8 @@ const GROWTH: &str = "Growth (at least one of --positions, --max-cost and --stop
                       (--depth <D> | --nodes <N> | --time <T>) [OPTIONS]",
     after_help = "A line costs what its moves give away against the best ones, weighted by whose move it is, and a little for \
                   each ply. The cheapest move outside the book is added next. Positions of the book that are not known well \
-                  enough are searched first, for without values there is nothing to compare."
+                  enough are searched first, for without values there is nothing to compare.\n\nExit code 0 says that the book has grown as \
+                  far as was asked; 1 that a search failed, or that the job was cancelled."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -3,18 +3,22 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use corridor_coordinator::store::Place;
 use corridor_proto::json::record_line;
 use corridor_shared::book::Record;
 use serde::Serialize;
 
+use super::progress::{self, Counter};
 use super::search::positions;
-use super::site::{BookArgs, Store};
+use super::site::{BookArgs, positions_of, until};
 use super::{csv_rows, sqlite};
-use crate::client::{Client, Exported};
+use crate::client::{Client, Exported, ExportedPosition};
 use crate::failure::Failure;
-use crate::{logging, out, runtime};
+use crate::signals::Interrupts;
+use crate::{logging, out, overwrite, runtime};
 
 /// What `book export` is told.
 #[derive(Args)]
@@ -79,17 +83,29 @@ struct Report<'a> {
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let Arguments { format, out: file, book } = arguments;
     let format = format.unwrap_or_else(|| Format::of(file.as_deref()));
-    check(format, file.as_deref())?;
+    check(format, file.as_deref(), book.site.place().as_ref())?;
+    if json && file.is_none() && format == Format::Csv {
+        let text =
+            "--json is JSON on standard output, and --format csv is not: export it to a file with --out";
+        return Err(Failure::bad_input(&text));
+    }
+    let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
     let export = async |client: &Client| {
-        let exported = Exported::new(client, &book.name);
-        match (format, file) {
-            (_, None) => print(exported, format).await.map(|_| None),
-            (Format::Sqlite, Some(file)) => sqlite::write(exported, &book.name, file).await.map(Some),
-            (_, Some(file)) => write(exported, format, file).await.map(Some),
-        }
+        let done = Counter::default();
+        let source = Source::new(client, book, file.as_deref(), &interrupts, &done);
+        let Some(file) = file else { return print(source, format).await.map(|_| None) };
+        let total = if progress::is_seen() { positions_of(client, &book.name).await } else { None };
+        let work = async {
+            match format {
+                Format::Sqlite => sqlite::write(source.with_root_moves(), &book.name, file).await,
+                Format::Jsonl | Format::Csv => write(source, format, file).await,
+            }
+        };
+        let what = format!("book {}: exporting", book.name);
+        progress::shown(&what, "positions", total, &done, work).await.map(Some)
     };
-    let exported = runtime::run(book.site.ask(Store::Existing, export))?;
+    let exported = runtime::run(book.site.look(&interrupts, export))?;
     let (Some(count), Some(file)) = (exported, file) else { return Ok(()) };
     let (out, book) = (file.display().to_string(), &*book.name);
     if json {
@@ -99,23 +115,74 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Finds out at once what would go wrong at the end.
-fn check(format: Format, file: Option<&Path>) -> Result<(), Failure> {
-    match (format, file) {
-        (Format::Sqlite, None) => Err(Failure::bad_input(&"--format sqlite wants --out: a store is a file")),
-        (Format::Sqlite, Some(file)) if file.exists() => {
-            let text = format!("--out: {} is there already; a store is not written over", file.display());
-            Err(Failure::bad_input(&text))
+/// Where positions come from until somebody wants an end. That comes between two parts, so that whoever writes them can put
+/// things in order.
+pub(super) struct Source {
+    exported: Exported,
+    interrupts: Interrupts,
+    done: Counter,
+    book: Arc<str>,
+    /// What an end leaves behind.
+    leaves: String,
+}
+
+impl Source {
+    fn new(
+        client: &Client,
+        book: &BookArgs,
+        file: Option<&Path>,
+        interrupts: &Interrupts,
+        done: &Counter,
+    ) -> Self {
+        Self {
+            exported: Exported::new(client, &book.name),
+            interrupts: interrupts.clone(),
+            done: done.clone(),
+            book: Arc::clone(&book.name),
+            leaves: file.map(|file| format!("; {} is as it was", file.display())).unwrap_or_default(),
         }
-        (_, None) => Ok(()),
-        (_, Some(file)) => out::check_writable("--out", file),
+    }
+
+    fn with_root_moves(self) -> Self {
+        Self { exported: self.exported.with_root_moves(), ..self }
+    }
+
+    /// The next positions; `None` behind the last one.
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<ExportedPosition>>, Failure> {
+        let Self { exported, interrupts, done, book, leaves } = self;
+        let stopped = || format!("book {book}: export stopped after {}{leaves}", positions(done.get()));
+        if interrupts.seen() {
+            return Err(Failure::interrupted(&stopped()));
+        }
+        let some = until(interrupts, exported.next(), stopped).await?;
+        let number = some.as_ref().map_or(0, Vec::len);
+        done.set(done.get().saturating_add(u64::try_from(number).unwrap_or(u64::MAX)));
+        Ok(some)
     }
 }
 
-async fn print(mut exported: Exported, format: Format) -> Result<u64, Failure> {
+/// Finds out at once what would go wrong at the end.
+fn check(format: Format, file: Option<&Path>, store: Option<&Place>) -> Result<(), Failure> {
+    let Some(file) = file else {
+        let wanted = "--format sqlite wants --out: a store is a file";
+        return if format == Format::Sqlite { Err(Failure::bad_input(&wanted)) } else { Ok(()) };
+    };
+    overwrite::refuse_store("--out", file, store)?;
+    // It grows under another name, and a store beside that.
+    for ending in overwrite::STORE_FILES {
+        overwrite::refuse_store("--out", &overwrite::with_ending(&beside(file), ending), store)?;
+    }
+    if format == Format::Sqlite && file.exists() {
+        let text = format!("--out: {} is there already; a store is not written over", file.display());
+        return Err(Failure::bad_input(&text));
+    }
+    out::check_writable("--out", file)
+}
+
+async fn print(mut source: Source, format: Format) -> Result<u64, Failure> {
     let (mut count, mut text) = (0, format.header());
-    while let Some(records) = exported.next().await? {
-        for record in &records {
+    while let Some(positions) = source.next().await? {
+        for ExportedPosition { record, .. } in &positions {
             text.push_str(&format.text(record)?);
             count += 1;
         }
@@ -127,16 +194,16 @@ async fn print(mut exported: Exported, format: Format) -> Result<u64, Failure> {
 }
 
 /// Writes beside the file and puts that in its place when it is complete, so that nobody takes half a book for a whole one.
-async fn write(mut exported: Exported, format: Format, file: &Path) -> Result<u64, Failure> {
+async fn write(mut source: Source, format: Format, file: &Path) -> Result<u64, Failure> {
     let failure =
         |error: std::io::Error| Failure::Failed(anyhow::anyhow!("write {}: {error}", file.display()));
     let part = beside(file);
     let mut count = 0;
     let mut writer = BufWriter::new(File::create(&part).map_err(failure)?);
-    writer.write_all(format.header().as_bytes()).map_err(failure)?;
     let _unfinished = Unfinished(&part);
-    while let Some(records) = exported.next().await? {
-        for record in &records {
+    writer.write_all(format.header().as_bytes()).map_err(failure)?;
+    while let Some(positions) = source.next().await? {
+        for ExportedPosition { record, .. } in &positions {
             writer.write_all(format.text(record)?.as_bytes()).map_err(failure)?;
             count += 1;
         }
@@ -159,14 +226,23 @@ pub(super) fn beside(file: &Path) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// A file that is not complete and is taken away unless it becomes so.
+/// A file that is not complete and is taken away unless it becomes so, with whatever a store has beside it.
 pub(super) struct Unfinished<'a>(pub(super) &'a Path);
+
+impl Unfinished<'_> {
+    /// Takes it away now.
+    pub(super) fn remove(&self) {
+        for file in overwrite::STORE_FILES.map(|ending| overwrite::with_ending(self.0, ending)) {
+            if file.symlink_metadata().is_ok_and(|found| found.is_file()) {
+                let _ = std::fs::remove_file(file);
+            }
+        }
+    }
+}
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
-        if self.0.metadata().is_ok_and(|found| found.is_file()) {
-            let _ = std::fs::remove_file(self.0);
-        }
+        self.remove();
     }
 }
 

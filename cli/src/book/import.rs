@@ -4,19 +4,23 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use corridor_proto::v1::ImportResponse;
 use corridor_shared::notation::Notation;
 use serde::Serialize;
+use tokio::sync::oneshot;
 
 use super::csv_rows::Header;
 use super::json_lines;
 use super::parts::{Packed, Parts};
+use super::progress::{self, Counter};
 use super::search::positions;
-use super::site::{BookArgs, Store};
+use super::site::{BookArgs, Store, positions_of, until};
 use crate::client::Client;
 use crate::failure::Failure;
-use crate::units::grouped;
+use crate::signals::Interrupts;
+use crate::units::{counted, grouped};
 use crate::{listing, logging, out, runtime};
 
 /// The longest line that is read, in bytes.
@@ -25,7 +29,7 @@ const MAX_LINE_BYTES: usize = 1 << 20;
 const SHOWN_FAULTS: usize = 100;
 
 /// What `book import` is told.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(
     override_usage = "corridor book import <FILE> --notation <NAME> [OPTIONS]\n       \
                       corridor book import <FILE.jsonl | FILE.csv> [OPTIONS]",
@@ -124,15 +128,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
             &"--notation is wanted: a notation cannot be guessed from its moves (man, nw, flip, prefix, qtp, tq1 or qf)",
         ));
     }
+    let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
     let name = listing::printable(&shown_name(&arguments.file));
-    let mut faults = Faults { file: name.clone(), count: 0 };
-    let packed = pack(arguments, format, &mut faults)?;
+    let (packed, mut faults) = runtime::run(read(arguments, format, &name, &interrupts))?;
     if faults.count > 0 && !arguments.keep_going {
         return Err(faults.refusal());
     }
-    let import = async |client: &Client| client.import(&packed.parts).await;
-    let imported = runtime::run(arguments.book.site.ask(Store::Any, import))?;
+    let imported = runtime::run(enter(arguments, &packed, &interrupts))?;
     show_faults(&mut faults, &packed, &imported);
     if faults.count > 0 && !arguments.keep_going {
         return Err(faults.refusal());
@@ -143,6 +146,73 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     }
     let text = format!("{name}: {}, the rest is imported", count(faults.count));
     Err(Failure::Failed(anyhow::anyhow!(text)))
+}
+
+/// Reads the file, beside the runtime: whoever reads a pipe waits for its other end, and may be told to stop meanwhile.
+async fn read(
+    arguments: &Arguments,
+    format: Format,
+    name: &str,
+    interrupts: &Interrupts,
+) -> Result<(Packed, Faults), Failure> {
+    let mut faults = Faults { file: name.to_owned(), count: 0 };
+    let lines = Counter::default();
+    let (arguments, counted) = (arguments.clone(), lines.clone());
+    let (told, packed) = oneshot::channel();
+    let reading = move || {
+        let packed = pack(&arguments, format, &mut faults, &counted);
+        // Nobody may wait for it any more.
+        let _ = told.send(packed.map(|packed| (packed, faults)));
+    };
+    std::thread::Builder::new().name("reading".to_owned()).spawn(reading).context("start a thread")?;
+    let reading = async { packed.await.context("read the file")? };
+    let what = format!("reading {name}");
+    let reading = progress::shown(&what, "lines", None, &lines, reading);
+    let known = || format!("{name}: {}, nothing is imported", counted_lines(lines.get()));
+    until(interrupts, reading, known).await
+}
+
+fn counted_lines(number: u64) -> String {
+    format!("{} read", counted(number, "line"))
+}
+
+/// Imports what was read. Whoever wants an end is told what of it is in the book.
+async fn enter(
+    arguments: &Arguments,
+    packed: &Packed,
+    interrupts: &Interrupts,
+) -> Result<ImportResponse, Failure> {
+    let book = &arguments.book;
+    let import = async |client: &Client| {
+        let known = Counter::default();
+        let sent = client.import(&packed.parts);
+        let work = async {
+            if !progress::is_seen() {
+                return sent.await;
+            }
+            known.set(positions_of(client, &book.name).await.unwrap_or(0));
+            let what = format!("book {}: importing {}", book.name, counted(packed.entries(), "line"));
+            let followed = known.follow(client, &book.name, sent);
+            progress::shown(&what, "positions in the book", None, &known, followed).await
+        };
+        until(interrupts, work, String::new).await
+    };
+    match book.site.ask(Store::Any, interrupts, import).await {
+        // How far it came is known when it has ended.
+        Err(Failure::Interrupted(why)) if why.is_empty() => {
+            let known = match book.site.positions_of(&book.name).await {
+                Some(known) => format!(", {} in the book", are(known)),
+                None => String::new(),
+            };
+            let text = format!("book {}: import stopped{known}; importing the same again goes on", book.name);
+            Err(Failure::interrupted(&text))
+        }
+        ended => ended,
+    }
+}
+
+fn are(number: u64) -> String {
+    format!("{} {}", positions(number), if number == 1 { "is" } else { "are" })
 }
 
 fn shown_name(file: &Path) -> String {
@@ -165,18 +235,16 @@ fn show(book: &str, imported: &ImportResponse, faults: u64, json: bool) -> Resul
         return out::json(&Report { book, games, new_positions, new_values, positions: all, faults });
     }
     out::line(&format!(
-        "book {book}: {} game{} read, {} new, {} new value{}, {} in the book now",
-        grouped(games),
-        if games == 1 { "" } else { "s" },
+        "book {book}: {} read, {} new, {}, {} in the book now",
+        counted(games, "game"),
         positions(new_positions),
-        grouped(new_values),
-        if new_values == 1 { "" } else { "s" },
+        counted(new_values, "new value"),
         positions(all),
     ))
 }
 
 fn count(faults: u64) -> String {
-    format!("{} fault{}", grouped(faults), if faults == 1 { "" } else { "s" })
+    counted(faults, "fault")
 }
 
 /// What is wrong with a file, said as soon as it is known.
@@ -211,12 +279,22 @@ impl Faults {
 }
 
 /// Reads the file. What cannot be read is a fault of its line.
-fn pack(arguments: &Arguments, format: Format, faults: &mut Faults) -> Result<Packed, Failure> {
+fn pack(
+    arguments: &Arguments,
+    format: Format,
+    faults: &mut Faults,
+    read: &Counter,
+) -> Result<Packed, Failure> {
     let source: Box<dyn Read> = if arguments.file.as_os_str() == "-" {
         Box::new(io::stdin().lock())
     } else {
-        let unreadable = |error| Failure::bad_input(&format!("open {}: {error}", arguments.file.display()));
-        Box::new(File::open(&arguments.file).map_err(unreadable)?)
+        let file = &arguments.file;
+        let unreadable =
+            |why: &dyn std::fmt::Display| Failure::bad_input(&format!("open {}: {why}", file.display()));
+        if file.is_dir() {
+            return Err(unreadable(&"it is a folder, not a file"));
+        }
+        Box::new(File::open(file).map_err(|error| unreadable(&error))?)
     };
     // The games of an earlier export are positions: they have no notation to declare.
     let notation = arguments.notation.filter(|_| format == Format::Lines);
@@ -228,6 +306,7 @@ fn pack(arguments: &Arguments, format: Format, faults: &mut Faults) -> Result<Pa
         .map_err(|error| Failure::Failed(anyhow::anyhow!("read {}: {error}", arguments.file.display())))?
     {
         let number = lines.number;
+        read.set(number);
         let text = match line {
             Ok(text) => text,
             Err(fault) => {

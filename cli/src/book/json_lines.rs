@@ -1,11 +1,18 @@
 //! Positions of a book as lines of JSON: reading what an export has written.
 
+use std::collections::BTreeMap;
+
 use corridor_proto::convert::{bound_to_wire, root_prune_to_wire, score_to_wire};
 use corridor_proto::json::seconds_since_1970;
 use corridor_proto::v1;
 use corridor_shared::job::RootPrune;
 use corridor_shared::score::{Bound, WhiteScore};
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use super::strict::{Object, Strict};
+
+/// The field with the bounds of the children.
+pub(super) const CHILDREN_BOUNDS: &str = "children_bounds";
 
 /// Why a text is no position of a book.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,8 +35,10 @@ impl FieldFault {
 /// # Errors
 /// Names the first field that does not read.
 pub(super) fn read(line: &str) -> Result<v1::BookNode, FieldFault> {
-    let value: Value =
-        serde_json::from_str(line).map_err(|error| FieldFault::new("record", format!("no JSON: {error}")))?;
+    let Strict(value) = serde_json::from_str(line).map_err(|error| {
+        let what = if error.is_data() { "" } else { "no JSON: " };
+        FieldFault::new("record", format!("{what}{error}"))
+    })?;
     let Value::Object(object) = value else {
         return Err(FieldFault::new("record", "an object is wanted"));
     };
@@ -46,11 +55,12 @@ pub(super) fn read(line: &str) -> Result<v1::BookNode, FieldFault> {
         pv: fields.optional_moves("pv")?.unwrap_or_default(),
         nodes: fields.whole("nodes")?,
         backed_up_white: fields.score("backed_up_white")?.map(score_to_wire),
+        backed_up_bound: fields.optional_bound("backed_up_bound")?,
         children: fields.children()?,
         engine: fields.optional_text("engine")?.unwrap_or_default().to_owned(),
         ..v1::BookNode::default()
     };
-    let bound = fields.optional_text("bound")?.map(bound).transpose()?;
+    let bound = fields.optional_text("bound")?.map(|name| bound(name, "bound")).transpose()?;
     let analysed_at = fields.optional_text("analysed_at")?.map(moment).transpose()?;
     complete(&mut node, bound, analysed_at);
     Ok(node)
@@ -68,17 +78,26 @@ pub(super) fn complete(node: &mut v1::BookNode, bound: Option<Bound>, analysed_a
 }
 
 /// Reads the name of a bound.
-pub(super) fn bound(name: &str) -> Result<Bound, FieldFault> {
+pub(super) fn bound(name: &str, field: &'static str) -> Result<Bound, FieldFault> {
     [Bound::Exact, Bound::Lower, Bound::Upper]
         .into_iter()
         .find(|bound| bound.name() == name)
-        .ok_or_else(|| FieldFault::new("bound", "exact, lower or upper is wanted"))
+        .ok_or_else(|| FieldFault::new(field, "exact, lower or upper is wanted"))
 }
 
 /// Reads a moment.
 pub(super) fn moment(text: &str) -> Result<u64, FieldFault> {
     let fault = || FieldFault::new("analysed_at", "a moment such as 2026-11-30T12:00:00Z is wanted");
     seconds_since_1970(text).ok_or_else(fault)
+}
+
+/// A move that stays in the book.
+pub(super) fn child(mv: &str, score: Option<WhiteScore>, bound: Bound) -> v1::BookChild {
+    v1::BookChild {
+        r#move: mv.to_owned(),
+        score_white: score.map(score_to_wire),
+        bound: score.map_or(0, |_| bound_to_wire(bound).into()),
+    }
 }
 
 /// A score by its kind and its number.
@@ -92,7 +111,7 @@ pub(super) fn score(kind: &str, number: i64) -> Option<WhiteScore> {
 }
 
 /// The fields of an object. Those that nobody asks for may be anything.
-struct Fields(Map<String, Value>);
+struct Fields(Object);
 
 impl Fields {
     /// `None` if it is missing or null.
@@ -136,11 +155,33 @@ impl Fields {
         let Value::Object(children) = value else {
             return Err(FieldFault::new(FIELD, "an object with a field a move is wanted"));
         };
+        let bounds = self.children_bounds()?;
+        if bounds.keys().any(|mv| children.get(mv.as_str()).is_none_or(Value::is_null)) {
+            let fault = "only moves among the children, with a score, have a bound";
+            return Err(FieldFault::new(CHILDREN_BOUNDS, fault));
+        }
         let child = |(mv, value): (&String, &Value)| {
             let score = if value.is_null() { None } else { Some(score_in(value, FIELD)?) };
-            Ok(v1::BookChild { r#move: mv.clone(), score_white: score.map(score_to_wire) })
+            let bound = bounds.get(mv).copied().unwrap_or(Bound::Exact);
+            Ok(child(mv, score, bound))
         };
         children.iter().map(child).collect()
+    }
+
+    /// Bounds of the children whose score is not exact; none in an export of an earlier version.
+    fn children_bounds(&self) -> Result<BTreeMap<String, Bound>, FieldFault> {
+        let Some(value) = self.get(CHILDREN_BOUNDS) else { return Ok(BTreeMap::new()) };
+        let fault = || FieldFault::new(CHILDREN_BOUNDS, "an object such as {\"e2\":\"upper\"} is wanted");
+        let named = |(mv, name): (&String, &Value)| {
+            Ok((mv.clone(), bound(name.as_str().ok_or_else(fault)?, CHILDREN_BOUNDS)?))
+        };
+        value.as_object().ok_or_else(fault)?.iter().map(named).collect()
+    }
+
+    /// A bound as the wire has it, 0 if there is none.
+    fn optional_bound(&self, field: &'static str) -> Result<i32, FieldFault> {
+        let named = self.optional_text(field)?.map(|name| bound(name, field)).transpose()?;
+        Ok(named.map_or(0, |bound| bound_to_wire(bound).into()))
     }
 }
 
@@ -161,6 +202,8 @@ pub(super) mod tests {
     use corridor_shared::Position;
     use corridor_shared::book::{Book, Effort, Searched};
     use corridor_shared::job::ENGINE_EPOCH;
+
+    use serde_json::Map;
 
     use super::*;
 
@@ -187,7 +230,7 @@ pub(super) mod tests {
             prune: RootPrune::Cat,
             deterministic: false,
             others: Vec::new(),
-            effort: Effort::default(),
+            effort: Effort { nodes: 12_345, ms: 0 },
         };
         book.learn(start, searched("e2", WhiteScore::Cm(-30), Bound::Exact), ENGINE_EPOCH);
         book.learn(after, searched("e8", WhiteScore::BlackWinsIn(16), Bound::Upper), ENGINE_EPOCH);
@@ -204,6 +247,7 @@ pub(super) mod tests {
             let read = record_from_wire(&read(&line).unwrap()).unwrap();
             assert_eq!((read.position, &read.moves), (record.position, &record.moves));
             assert_eq!(read.searched, record.searched);
+            assert_eq!(read.children, record.children, "with their bounds");
             // What follows from the rest is the book's to say.
             let again = corridor_shared::book::Record { value: record.value, ..read };
             assert_eq!(record_line(&again).unwrap(), line);
@@ -224,6 +268,10 @@ pub(super) mod tests {
             ("bound", Value::from("about")),
             ("pv", Value::from(vec![1])),
             ("children", Value::Null),
+            ("backed_up_bound", Value::from("about")),
+            ("children_bounds", Value::from("upper")),
+            ("children_bounds", serde_json::json!({"a9": "upper"})),
+            ("children_bounds", serde_json::json!({"e2": "below"})),
             ("analysed_at", Value::from("yesterday")),
         ] {
             let mut object = object.clone();
@@ -232,6 +280,13 @@ pub(super) mod tests {
             assert_eq!(read(&line).unwrap_err().field, field, "{line}");
         }
         assert_eq!(read("e2 e8").unwrap_err().field, "record");
+        for (twice, named) in [
+            (line.replacen("{", "{\"depth\":3,", 1), "depth"),
+            (line.replace("\"children\":{", "\"children\":{\"a1h\":null,\"a1h\":null,"), "a1h"),
+        ] {
+            let fault = read(&twice).unwrap_err().to_string();
+            assert!(fault.starts_with(&format!("record: \"{named}\" stands there twice")), "{fault}");
+        }
         assert_eq!(read("[1]").unwrap_err().to_string(), "record: an object is wanted");
     }
 }

@@ -4,9 +4,10 @@ use clap::Args;
 use corridor_proto::v1;
 use serde::Serialize;
 
-use super::site::{SiteArgs, Store};
+use super::site::{SiteArgs, until};
 use crate::client::Client;
 use crate::failure::Failure;
+use crate::signals::Interrupts;
 use crate::units::grouped;
 use crate::{listing, logging, out, runtime};
 
@@ -27,9 +28,13 @@ struct BookView<'a> {
 
 /// Lists them.
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
+    let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
-    let list = async |client: &Client| client.books().await?.list().await;
-    let books = runtime::run(arguments.site.ask(Store::Existing, list))?;
+    let list = async |client: &Client| {
+        let list = async { client.books().await?.list().await };
+        until(&interrupts, list, || "nothing was listed".to_owned()).await
+    };
+    let books = runtime::run(arguments.site.look(&interrupts, list))?;
     if json {
         return books.iter().try_for_each(|book| {
             let v1::BookListed { book, positions, analysed, stale } = book;

@@ -12,11 +12,13 @@ mod import;
 mod json_lines;
 mod list;
 mod parts;
+mod progress;
 mod screen;
 mod search;
 mod show;
 mod site;
 mod sqlite;
+mod strict;
 mod tree;
 
 use clap::{Args, Subcommand};

@@ -30,6 +30,11 @@ pub(super) struct Packed {
 }
 
 impl Packed {
+    /// How many entries there are.
+    pub(super) fn entries(&self) -> u64 {
+        u64::try_from(self.lines.len()).unwrap_or(u64::MAX)
+    }
+
     /// The line of the file in which an entry stands; both are counted from 1.
     pub(super) fn line(&self, entry: u64) -> u64 {
         let index = usize::try_from(entry).unwrap_or(usize::MAX).wrapping_sub(1);

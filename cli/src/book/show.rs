@@ -6,11 +6,12 @@ use corridor_shared::Position;
 use corridor_shared::board::{Color, Move};
 use corridor_shared::notation::{Notation, parse_moves, qf, replay};
 
-use super::site::{BookArgs, Store};
+use super::site::{BookArgs, until};
 use super::tree::{self, Branch, Limits};
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::position_args::hint;
+use crate::signals::Interrupts;
 use crate::{listing, logging, out, render, runtime, units};
 
 /// What `book show` is told.
@@ -71,15 +72,19 @@ impl Arguments {
 /// Fetches and shows the tree.
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let (root, moves) = arguments.root()?;
+    let interrupts = Interrupts::listen()?;
     logging::start().map_err(|error| Failure::bad_input(&error))?;
     let limits = Limits { plies: arguments.plies, width: arguments.width };
     let name = &arguments.book.name;
     let fetch = async |client: &Client| {
-        let books = client.books().await?;
-        let fetch = async |position: Position| books.node(name, &position).await;
-        tree::fetch(root, moves, limits, &fetch).await
+        let fetch = async {
+            let books = client.books().await?;
+            let fetch = async |position: Position| books.node(name, &position).await;
+            tree::fetch(root, moves, limits, &fetch).await
+        };
+        until(&interrupts, fetch, || format!("nothing of book {name} was shown")).await
     };
-    let tree = runtime::run(arguments.book.site.ask(Store::Existing, fetch))?;
+    let tree = runtime::run(arguments.book.site.look(&interrupts, fetch))?;
     let rows = tree::best_first(&tree);
     if json {
         return rows.iter().try_for_each(|branch| {
@@ -88,9 +93,36 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
             out::line(&line)
         });
     }
-    let headings = ["move", "score", "depth", "from", "more"];
-    let rows: Vec<[String; 5]> = rows.iter().map(|branch| row(branch)).collect();
-    out::line(&format!("{}\n{}", headline(name, &tree[0]), listing::table(headings, &rows)))
+    let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+    out::line(&format!("{}\n{}", headline(name, &tree[0]), fitting(&rows, columns)))
+}
+
+/// The rows as a table, as much of it as fits into so many columns: a terminal would break its lines in the middle. Of a narrow one
+/// the ply takes the place of the indentation.
+fn fitting(rows: &[&Branch], columns: Option<usize>) -> String {
+    let fits = |table: &String| {
+        let widest = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        columns.is_none_or(|columns| widest <= columns)
+    };
+    let whole: Vec<[String; 5]> = rows.iter().map(|branch| row(branch)).collect();
+    let tables = [
+        listing::table(["move", "score", "depth", "from", "more"], &whole),
+        listing::table(["move", "score", "depth", "from"], &first(&whole)),
+        listing::table(["move", "score", "depth"], &first(&whole)),
+    ];
+    let narrow = || {
+        let row = |branch: &&Branch| {
+            let [name, score, depth, ..] = row(branch);
+            [branch.ply.to_string(), name.trim_start().to_owned(), score, depth]
+        };
+        listing::table(["ply", "move", "score", "depth"], &rows.iter().map(row).collect::<Vec<_>>())
+    };
+    tables.into_iter().find(fits).unwrap_or_else(narrow)
+}
+
+/// The first cells of each row.
+fn first<const CELLS: usize>(rows: &[[String; 5]]) -> Vec<[String; CELLS]> {
+    rows.iter().map(|row| std::array::from_fn(|cell| row[cell].clone())).collect()
 }
 
 fn headline(name: &str, root: &Branch) -> String {

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use corridor_shared::Position;
 use corridor_shared::board::Move;
-use corridor_shared::book::{Record, Source};
-use corridor_shared::score::WhiteScore;
+use corridor_shared::book::{Bounded, Record, Source};
 
 use crate::client::Shown;
 use crate::failure::Failure;
@@ -56,15 +55,15 @@ impl Branch {
     }
 
     /// The book's moves with their values, best first for the side to move, those without a value last.
-    fn moves(&self) -> Vec<(Move, Option<WhiteScore>)> {
+    fn moves(&self) -> Vec<(Move, Option<Bounded>)> {
         let turned = |mv: Move| if self.is_turned() { mv.mirrored() } else { mv };
         let children = self.shown.record.children.iter();
-        let mut moves: Vec<_> = children.map(|&(mv, score)| (turned(mv), score)).collect();
+        let mut moves: Vec<_> = children.map(|&(mv, said)| (turned(mv), said)).collect();
         let leader = self.leader();
         let turn = self.position.turn();
-        moves.sort_by_key(|&(mv, score)| {
+        moves.sort_by_key(|&(mv, said)| {
             // Of equals the one that the book's value comes from is the best.
-            std::cmp::Reverse((score.map(|score| score.to_engine(turn)), Some(mv) == leader))
+            std::cmp::Reverse((said.map(|(score, _)| score.to_engine(turn)), Some(mv) == leader))
         });
         moves
     }
@@ -201,7 +200,7 @@ pub(super) fn best_first(tree: &[Branch]) -> Vec<&Branch> {
 mod tests {
     use corridor_shared::book::{Book, Effort, Searched};
     use corridor_shared::job::{ENGINE_EPOCH, RootPrune};
-    use corridor_shared::score::Bound;
+    use corridor_shared::score::{Bound, WhiteScore};
 
     use super::*;
 
@@ -308,7 +307,9 @@ mod tests {
             let record = book.record(book.find(&position).unwrap());
             branch(position, None, Some(moves), 0, Shown { record, is_stale }).origin()
         };
-        assert_eq!(origin("", false), "backed up by e2");
+        // Black has that much; what White has follows from all of Black's moves only.
+        assert_eq!(origin("e2", false), "backed up by e8");
+        assert_eq!(origin("", false), "not analysed");
         assert!(origin("e2 e8", true).starts_with("search, best "), "{}", origin("e2 e8", true));
         assert!(origin("e2 e8", true).ends_with(", stale"));
         assert_eq!(origin("d1h", false), "not analysed");

@@ -6,13 +6,15 @@
 
 use std::sync::Arc;
 
-use corridor_proto::convert::{BookRequest, book_spec_to_wire, position_to_spec, record_from_wire};
+use corridor_proto::convert::{
+    BookRequest, book_spec_to_wire, position_to_spec, record_from_wire, root_moves_from_wire,
+};
 use corridor_proto::limits::MAX_MESSAGE_BYTES;
 use corridor_proto::v1;
 use corridor_proto::v1::book_client::BookClient;
 use corridor_shared::board::Position;
 use corridor_shared::book::Record;
-use corridor_shared::job::BookJobSpec;
+use corridor_shared::job::{BookJobSpec, Line};
 use prost::Message;
 use tokio::time::Instant;
 use tonic::transport::Channel;
@@ -144,6 +146,15 @@ impl Books {
     }
 }
 
+/// A position as it is exported.
+#[derive(Clone, Debug)]
+pub(crate) struct ExportedPosition {
+    /// What the book has of it.
+    pub(crate) record: Record,
+    /// Every searched root move, best first, if they were asked for and are kept.
+    pub(crate) root_moves: Vec<Line>,
+}
+
 /// A whole book, in parts, in the order of keys. A line that breaks is taken up again behind the last position.
 pub(crate) struct Exported {
     client: Client,
@@ -151,6 +162,8 @@ pub(crate) struct Exported {
     open: Option<(Streaming<v1::ExportResponse>, String)>,
     /// Key of the last position that was passed on.
     last: String,
+    /// With all root moves.
+    root_moves: bool,
     patience: Patience,
 }
 
@@ -161,12 +174,18 @@ impl Exported {
             book: book.to_owned(),
             open: None,
             last: String::new(),
+            root_moves: false,
             patience: Patience::default(),
         }
     }
 
+    /// The same with every searched root move.
+    pub(crate) fn with_root_moves(self) -> Self {
+        Self { root_moves: true, ..self }
+    }
+
     /// The next positions; `None` behind the last one.
-    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Record>>, Failure> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<ExportedPosition>>, Failure> {
         loop {
             match self.try_next().await {
                 Ok(records) => {
@@ -182,7 +201,7 @@ impl Exported {
         }
     }
 
-    async fn try_next(&mut self) -> Result<Option<Vec<Record>>, Broken> {
+    async fn try_next(&mut self) -> Result<Option<Vec<ExportedPosition>>, Broken> {
         let (messages, url) = match &mut self.open {
             Some(open) => open,
             closed => {
@@ -190,7 +209,11 @@ impl Exported {
                 let is_first = self.last.is_empty() && !self.patience.is_tried();
                 let broken = |failure| if is_first { Broken::Final(failure) } else { Broken::Line(failure) };
                 let books = self.client.books().await.map_err(broken)?;
-                let request = v1::ExportRequest { book: self.book.clone(), after_key: self.last.clone() };
+                let request = v1::ExportRequest {
+                    book: self.book.clone(),
+                    after_key: self.last.clone(),
+                    root_moves: self.root_moves,
+                };
                 let opened = books.calls.clone().export(request).await;
                 let messages = opened.map_err(|status| interrupted(&books.url, &status))?.into_inner();
                 closed.insert((messages, books.url))
@@ -199,7 +222,7 @@ impl Exported {
         let Some(part) = messages.message().await.map_err(|status| interrupted(url, &status))? else {
             return Ok(None);
         };
-        let mut records = Vec::with_capacity(part.nodes.len());
+        let mut positions = Vec::with_capacity(part.nodes.len());
         for node in &part.nodes {
             // Whoever sends a position twice would keep us here for ever.
             if node.key <= self.last {
@@ -207,10 +230,12 @@ impl Exported {
                 return Err(Broken::Final(unreadable(url, &text)));
             }
             self.last.clone_from(&node.key);
-            let record = record_from_wire(node).map_err(|error| Broken::Final(unreadable(url, &error)))?;
-            records.push(record);
+            let unreadable = |error| Broken::Final(unreadable(url, &error));
+            let root_moves = root_moves_from_wire(node).map_err(unreadable)?;
+            positions
+                .push(ExportedPosition { record: record_from_wire(node).map_err(unreadable)?, root_moves });
         }
-        Ok(Some(records))
+        Ok(Some(positions))
     }
 }
 

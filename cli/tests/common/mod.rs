@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use corridor_shared::Position;
 use serde_json::Value;
 
 /// What a run left behind.
@@ -253,4 +254,29 @@ pub(crate) fn eventually(what: &str, mut so: impl FnMut() -> bool) {
         assert!(started.elapsed() < LONG, "never: {what}");
         pause(Duration::from_millis(20));
     }
+}
+
+/// Games of some hundred positions, each its own, a line each, and how many positions that are.
+pub(crate) fn many_games(games: u64) -> (String, usize) {
+    let mut draw = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut text = String::new();
+    let mut keys = std::collections::BTreeSet::new();
+    for _ in 0..games {
+        let mut position = Position::start();
+        keys.insert(position.canonical_key());
+        for _ in 0..100 {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            let index = usize::try_from(draw >> 33).unwrap() % moves.len();
+            let mv = moves[index];
+            position = position.after(mv);
+            keys.insert(position.canonical_key());
+            text.push_str(&format!("{mv} "));
+        }
+        text.push('\n');
+    }
+    (text, keys.len())
 }

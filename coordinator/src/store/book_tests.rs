@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use corridor_shared::board::{Move, Position};
+use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::book::{Alternative, Book, Effort, Growth, Learned, NodeId, Record, Searched};
 use corridor_shared::job::{
     BookAccepted, BookJobSpec, BookTask, ENGINE_EPOCH, JobEvent, JobId, JobLimits, JobState, Line, RootPrune,
@@ -43,7 +43,10 @@ fn searched(position: &Position, depth: u8, cm: i32) -> Searched {
     let position = corridor_shared::book::canonical(position);
     let moves = position.legal_moves();
     let reply = position.after(moves[0]).legal_moves()[0];
-    let scores = [WhiteScore::Cm(cm - 7), WhiteScore::WhiteWinsIn(12), WhiteScore::BlackWinsIn(9)];
+    // Whoever is to move wins by an odd ply.
+    let lost =
+        if position.turn() == Color::White { WhiteScore::BlackWinsIn(8) } else { WhiteScore::BlackWinsIn(9) };
+    let scores = [WhiteScore::Cm(cm - 7), WhiteScore::WhiteWinsIn(12), lost];
     let bounds = [Bound::Lower, Bound::Upper, Bound::Exact];
     let others = moves[1..].iter().zip(scores.into_iter().zip(bounds));
     Searched {
@@ -703,4 +706,56 @@ async fn a_server_s_lock_is_waited_for_and_then_a_fault_that_passes() {
     assert!(matches!(&locked, StoreError::Read(text) if text.contains("lock timeout")), "{locked:?}");
     tool.close().await.expect("no lock");
     assert!(reader.load("main").await.expect("readable").is_some());
+}
+
+#[tokio::test]
+async fn whoever_only_looks_needs_no_hold_and_changes_nothing() {
+    for ground in grounds() {
+        let refused = async || DatabaseReader::open(&ground.place).await.expect_err("refused");
+        if let Place::File(_) = ground.place {
+            std::fs::write(ground.path(), "").expect("a file");
+        }
+        assert!(refused().await.to_string().contains("there is nothing in it yet"), "{}", ground.place);
+        let mut store = ground.open().await;
+        store.commit(&entries("main", &learned(book(&GAMES)))).await.expect("written");
+        // It is held, and written to.
+        let reader = DatabaseReader::open(&ground.place).await.expect("a reader");
+        assert_eq!(reader.list().await.expect("readable").len(), 1);
+        store.commit(&entries("more", &book(&GAMES[..1]))).await.expect("written beside a reader");
+        assert_eq!(reader.list().await.expect("readable").len(), 2);
+        Box::new(store).close().await;
+        assert_eq!(reader.list().await.expect("readable").len(), 2, "nobody holds it any more");
+
+        let newest = "(SELECT max(version) FROM _sqlx_migrations)";
+        ground
+            .sql(&format!("UPDATE _sqlx_migrations SET version = version + 90 WHERE version = {newest}"))
+            .await;
+        assert!(matches!(refused().await, StoreError::Newer { found: 93, known: 3, .. }), "{}", ground.place);
+        ground.sql(&format!("DELETE FROM _sqlx_migrations WHERE version = {newest}")).await;
+        let older = refused().await;
+        assert!(matches!(older, StoreError::Older { found: 2, known: 3, .. }), "{older}");
+        assert!(older.to_string().contains("corridor book check --fix"), "{older}");
+        ground.sql("DROP TABLE _sqlx_migrations").await;
+        assert!(refused().await.to_string().contains("something else"), "{}", ground.place);
+    }
+}
+
+#[tokio::test]
+async fn root_moves_are_those_of_the_search_that_is_there() {
+    for ground in grounds() {
+        let mut store = ground.open().await;
+        let main = learned(book(&GAMES));
+        store.commit(&entries("main", &main)).await.expect("written");
+        let reader = store.reader();
+        let found = reader.root_moves("main", 0..=u64::MAX).await.expect("readable");
+        let known: Vec<NodeId> = main.ids().filter(|&id| main.node(id).searched().is_some()).collect();
+        assert_eq!(found.len(), known.len());
+        for id in known {
+            let searched = main.node(id).searched().expect("searched");
+            assert_eq!(found[&main.node(id).key()], (searched.clone(), lines_of(searched)));
+        }
+        let keys: Vec<u64> = found.keys().copied().collect();
+        let some = reader.root_moves("main", keys[1]..=keys[3]).await.expect("readable");
+        assert_eq!(some.into_keys().collect::<Vec<_>>(), keys[1..=3]);
+    }
 }

@@ -22,7 +22,7 @@ pub(super) fn key_text(key: u64) -> String {
     format!("{key:016x}")
 }
 
-fn key_from(text: &str) -> Result<u64, StoreError> {
+pub(super) fn key_from(text: &str) -> Result<u64, StoreError> {
     u64::from_str_radix(text, 16).map_err(|error| unreadable(format!("key '{text}': {error}")))
 }
 

@@ -64,6 +64,19 @@ pub enum StoreError {
         /// The latest schema that is known here.
         known: i64,
     },
+    /// An earlier version has made it, and whoever only looks does not change that.
+    #[error(
+        "store {store} has schema {found}, older than this version's {known}: whatever writes to it brings it up to date, such as \
+         corridor book check --fix"
+    )]
+    Older {
+        /// Which, without a password.
+        store: String,
+        /// Its schema.
+        found: i64,
+        /// The one that is wanted.
+        known: i64,
+    },
     /// What stands in it does not make sense, and will not the next time.
     #[error("store: {0}")]
     Unreadable(String),

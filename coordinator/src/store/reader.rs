@@ -1,22 +1,26 @@
 //! Books as they stand in a database, for whoever only looks. A reader holds nothing: it reads beside the one who writes, what
 //! is durable, and opens a line for each question.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use corridor_proto::convert::lines_from_bytes;
 use corridor_shared::board::{Move, Position};
-use corridor_shared::book::{Book, Record, Searched, Value as BookValue, canonical};
+use corridor_shared::book::{Book, Bounded, Record, Searched, Value as BookValue, canonical};
 use corridor_shared::job::{ENGINE_EPOCH, Line};
-use corridor_shared::score::WhiteScore;
+use corridor_shared::score::Bound;
 use futures_util::future::BoxFuture;
 
 use super::StoreError;
-use super::books::{key_text, load_book, position_columns, position_from, searched_from, value_from};
+use super::books::{
+    key_from, key_text, load_book, position_columns, position_from, searched_from, value_from,
+};
 use super::connection::{Connection, Row, fault, read_fault};
 use super::jobs::select;
 use super::place::Place;
 use super::postgres::PostgresReader;
-use super::rows::{move_from, narrow, score_from};
+use super::rows::{bound_from, move_from, narrow, score_from};
+use super::schema;
 use super::sqlite::SqliteReader;
 
 /// Looks into the books of a store.
@@ -42,6 +46,16 @@ pub trait BookReader: Send + Sync {
     /// # Errors
     /// As [`BookReader::load`].
     fn found<'a>(&'a self, position: &'a Position) -> BoxFuture<'a, Result<Vec<Found>, StoreError>>;
+
+    /// What searches have found about the positions of a book with keys in a range, and their root moves.
+    ///
+    /// # Errors
+    /// As [`BookReader::load`].
+    fn root_moves<'a>(
+        &'a self,
+        book: &'a str,
+        keys: RangeInclusive<u64>,
+    ) -> BoxFuture<'a, Result<BTreeMap<u64, Found>, StoreError>>;
 
     /// All books, in the order of their names.
     ///
@@ -105,6 +119,29 @@ impl DatabaseReader {
         })
     }
 
+    /// A reader of a store that nobody need hold, for whoever only looks: it takes no lock, makes no file of its own and changes
+    /// nothing, not even the schema.
+    ///
+    /// # Errors
+    /// It cannot be read, is no store, or was made by an earlier or a later version.
+    pub async fn open(place: &Place) -> Result<Self, StoreError> {
+        let (source, mut line) = match place {
+            Place::File(path) => {
+                let (file, line) = SqliteReader::open(path).await?;
+                (Source::File(file), line)
+            }
+            Place::Postgres(url) => {
+                let server = PostgresReader::new(url.clone());
+                let line = server.connect().await?;
+                (Source::Server(server), line)
+            }
+        };
+        let looked = schema::look(&mut line, &place.to_string()).await;
+        // What is known is known.
+        let _ = line.close().await;
+        looked.map(|()| Self(source))
+    }
+
     /// A line on which all answers are of one moment, whatever is written meanwhile.
     async fn connect(&self) -> Result<Connection, StoreError> {
         let (mut line, begin) = match &self.0 {
@@ -148,6 +185,14 @@ impl BookReader for DatabaseReader {
         asked!(self, line => load_found(&mut line, position).await)
     }
 
+    fn root_moves<'a>(
+        &'a self,
+        book: &'a str,
+        keys: RangeInclusive<u64>,
+    ) -> BoxFuture<'a, Result<BTreeMap<u64, Found>, StoreError>> {
+        asked!(self, line => load_root_moves(&mut line, book, keys).await)
+    }
+
     fn list(&self) -> BoxFuture<'_, Result<Vec<Listed>, StoreError>> {
         asked!(self, line => load_list(&mut line).await)
     }
@@ -170,13 +215,16 @@ async fn load_position(
     if there != canonical(position) {
         return Ok(None);
     }
-    let sql = "SELECT e.move AS made, p.value_source, p.value_kind, p.value_white FROM book_edge e \
+    let sql = "SELECT e.move AS made, p.value_source, p.value_kind, p.value_white, p.value_bound FROM book_edge e \
                JOIN book_position p ON p.book = e.book AND p.key = e.child WHERE e.book = $1 AND e.parent = $2 \
                ORDER BY e.move";
-    let child = |row: &Row| -> Result<(Move, Option<WhiteScore>), StoreError> {
-        let is_known = !row.text("value_source")?.is_empty();
-        let score = || score_from(&row.text("value_kind")?, row.number("value_white")?);
-        Ok((move_from(&row.text("made")?)?, if is_known { Some(score()?) } else { None }))
+    let child = |row: &Row| -> Result<(Move, Option<Bounded>), StoreError> {
+        let mv = move_from(&row.text("made")?)?;
+        if row.text("value_source")?.is_empty() {
+            return Ok((mv, None));
+        }
+        let score = score_from(&row.text("value_kind")?, row.number("value_white")?)?;
+        Ok((mv, Some((score, bound_from(&row.text("value_bound")?)?))))
     };
     let children = select(line, sql, vec![book.into(), key.into()]).await?;
     let mut children = children.iter().map(child).collect::<Result<Vec<_>, _>>()?;
@@ -209,9 +257,33 @@ async fn load_found(line: &mut Connection, position: &Position) -> Result<Vec<Fo
         if row.text("position")? != wanted {
             continue;
         }
-        let lines = lines_from_bytes(&row.bytes("lines")?);
-        let lines = lines.map_err(|error| super::rows::unreadable(error.to_string()))?;
+        let lines = lines_in(&row)?;
         found.extend(searched_from(&row)?.map(|searched| (searched, lines)));
+    }
+    Ok(found)
+}
+
+fn lines_in(row: &Row) -> Result<Vec<Line>, StoreError> {
+    lines_from_bytes(&row.bytes("lines")?).map_err(|error| super::rows::unreadable(error.to_string()))
+}
+
+async fn load_root_moves(
+    line: &mut Connection,
+    book: &str,
+    keys: RangeInclusive<u64>,
+) -> Result<BTreeMap<u64, Found>, StoreError> {
+    // Whatever a database thinks of letters, digits come before them, and each key has as many of either.
+    let sql = concat!(
+        "SELECT ",
+        position_columns!(),
+        ", lines FROM book_position WHERE book = $1 AND key >= $2 AND key <= $3 AND depth > 0"
+    );
+    let (first, last) = (key_text(*keys.start()), key_text(*keys.end()));
+    let rows = select(line, sql, vec![book.into(), first.into(), last.into()]).await?;
+    let mut found = BTreeMap::new();
+    for row in rows {
+        let Some(searched) = searched_from(&row)? else { continue };
+        found.insert(key_from(&row.text("key")?)?, (searched, lines_in(&row)?));
     }
     Ok(found)
 }
@@ -372,6 +444,15 @@ async fn check_edges(line: &mut Connection, name: &str, checked: &mut Checked) -
     Ok(())
 }
 
+/// What a bound means, before the score.
+const fn at(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Exact => "",
+        Bound::Lower => "at least ",
+        Bound::Upper => "at most ",
+    }
+}
+
 fn check_values(checked: &mut Checked, kept: &[Kept]) {
     for Kept { key, value } in kept {
         let id = u64::from_str_radix(key, 16).ok().and_then(|key| checked.mended.with_key(key));
@@ -385,7 +466,7 @@ fn check_values(checked: &mut Checked, kept: &[Kept]) {
                 let shown = |value: Option<BookValue>| {
                     value.map_or_else(
                         || "nothing".to_owned(),
-                        |it| format!("{} from depth {}", it.score_white, it.depth),
+                        |it| format!("{}{} from depth {}", at(it.bound), it.score_white, it.depth),
                     )
                 };
                 let is = value.as_ref().and_then(|value| value.as_ref().ok()).copied();

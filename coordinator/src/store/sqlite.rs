@@ -29,6 +29,7 @@ impl SqliteFile {
     /// # Errors
     /// The file cannot be had, is held by another process, is no store, or was made by a later version.
     pub(super) async fn open(path: &Path, holder: &str) -> Result<(Self, Connection), StoreError> {
+        refuse_no_file(path)?;
         let lock = lock(path, holder)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
@@ -68,11 +69,46 @@ impl SqliteFile {
 
 /// Whoever only looks into a file.
 #[derive(Debug)]
-pub(super) struct SqliteReader(PathBuf);
+pub(super) struct SqliteReader {
+    path: PathBuf,
+    /// Nobody writes, and nothing can be made beside it.
+    is_fixed: bool,
+}
 
 impl SqliteReader {
     pub(super) fn new(path: &Path) -> Self {
-        Self(path.to_owned())
+        Self { path: path.to_owned(), is_fixed: false }
+    }
+
+    /// Finds out how a file can be looked into. SQLite makes a file beside it, by which readers and a writer know of each other;
+    /// where none can be made, in a folder that is read-only or on a disk that is full, and there is no log of a writer either,
+    /// nobody writes, and it is read as it is.
+    ///
+    /// # Errors
+    /// It is not there, or is no database.
+    pub(super) async fn open(path: &Path) -> Result<(Self, Connection), StoreError> {
+        const LOOK: &str = "SELECT name FROM sqlite_master LIMIT 1";
+        refuse_no_file(path)?;
+        let looked = async |reader: Self| {
+            let mut line = SqliteConnection::connect_with(&reader.options()).await?;
+            sqlx::query(LOOK).fetch_optional(&mut line).await?;
+            Ok((reader, Connection::Sqlite(line)))
+        };
+        let first = match looked(Self::new(path)).await {
+            Err(error) if makes_nothing(&error) && !has_log(path) => error,
+            opened => return opened.map_err(|error: sqlx::Error| refusal(path, plain(&error))),
+        };
+        let fixed = looked(Self { is_fixed: true, ..Self::new(path) }).await;
+        fixed.map_err(|_| refusal(path, plain(&first)))
+    }
+
+    fn options(&self) -> SqliteConnectOptions {
+        SqliteConnectOptions::new()
+            .filename(&self.path)
+            .read_only(true)
+            .immutable(self.is_fixed)
+            .busy_timeout(STORE_LOCK_TIME)
+            .disable_statement_logging()
     }
 
     /// Opens the file.
@@ -80,13 +116,32 @@ impl SqliteReader {
     /// # Errors
     /// It is not there, or is no store.
     pub(super) async fn connect(&self) -> Result<Connection, StoreError> {
-        let options = SqliteConnectOptions::new()
-            .filename(&self.0)
-            .read_only(true)
-            .busy_timeout(STORE_LOCK_TIME)
-            .disable_statement_logging();
-        let line = SqliteConnection::connect_with(&options).await;
-        line.map(Connection::Sqlite).map_err(|error| refusal(&self.0, plain(&error)))
+        let line = SqliteConnection::connect_with(&self.options()).await;
+        line.map(Connection::Sqlite).map_err(|error| refusal(&self.path, plain(&error)))
+    }
+}
+
+/// Whether a database cannot be read because nothing can be written beside it.
+fn makes_nothing(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else { return false };
+    let code = error.code().and_then(|code| code.parse::<u32>().ok());
+    // Extended codes have the code in their last byte: SQLITE_PERM, READONLY, IOERR, FULL, CANTOPEN.
+    code.is_some_and(|code| matches!(code & 0xff, 3 | 8 | 10 | 13 | 14))
+}
+
+/// Whether there is a log with something in it, which must be read with the file.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    Path::new(&log).metadata().is_ok_and(|log| log.len() > 0)
+}
+
+/// SQLite's own words for what is no file lead astray.
+fn refuse_no_file(path: &Path) -> Result<(), StoreError> {
+    match path.metadata() {
+        Ok(found) if found.is_dir() => Err(refusal(path, "it is a folder, not a file".to_owned())),
+        Ok(found) if !found.is_file() => Err(refusal(path, "it is no file that keeps anything".to_owned())),
+        _ => Ok(()),
     }
 }
 

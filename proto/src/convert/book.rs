@@ -4,11 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use corridor_shared::board::{Color, Move, Position};
-use corridor_shared::book::{Alternative, Effort, Growth, Record, Searched, Side, Source, Value, canonical};
+use corridor_shared::book::{
+    Alternative, Bounded, Effort, Growth, Record, Searched, Side, Source, Value, canonical,
+};
 use corridor_shared::job::{
     BookAccepted, BookDone, BookJobSpec, BookProgress, BookStop, BookSummary, BookTask, JobId, JobLimits,
-    PositionFailure, PositionReport,
+    Line, PositionFailure, PositionReport,
 };
+use corridor_shared::score::{Bound, WhiteScore};
+use corridor_shared::search::MAX_DEPTH;
 use prost::Message;
 
 use super::{
@@ -42,7 +46,7 @@ pub fn book_name(text: &str, field: &str) -> Converted<Arc<str>> {
     Ok(text.into())
 }
 
-fn limits_to_wire(limits: JobLimits) -> v1::Limits {
+pub(super) fn limits_to_wire(limits: JobLimits) -> v1::Limits {
     v1::Limits { depth: limits.depth.map(u32::from), time_ms: limits.time.map(millis), nodes: limits.nodes }
 }
 
@@ -224,15 +228,18 @@ pub fn book_spec_from_bytes(
 /// A position of a book for the wire; `engine` is the present epoch.
 #[must_use]
 pub fn record_to_wire(record: &Record, engine: &str) -> v1::BookNode {
-    let child = |(mv, score): &(Move, Option<_>)| v1::BookChild {
+    let child = |(mv, said): &(Move, Option<Bounded>)| v1::BookChild {
         r#move: mv.to_string(),
-        score_white: score.map(score_to_wire),
+        score_white: said.map(|(score, _)| score_to_wire(score)),
+        bound: said.map_or(0, |(_, bound)| bound_to_wire(bound).into()),
     };
+    let backed_up = record.backed_up();
     let mut node = v1::BookNode {
         position: record.position.to_string(),
         moves: record.moves.as_deref().map(moves_to_wire).unwrap_or_default(),
         key: format!("{:016x}", record.key()),
-        backed_up_white: record.backed_up().map(|value| score_to_wire(value.score_white)),
+        backed_up_white: backed_up.map(|value| score_to_wire(value.score_white)),
+        backed_up_bound: backed_up.map_or(0, |value| bound_to_wire(value.bound).into()),
         children: record.children.iter().map(child).collect(),
         value: record.value.map(value_to_wire),
         unreachable: record.moves.is_none(),
@@ -264,6 +271,8 @@ fn write_searched(node: &mut v1::BookNode, searched: &Searched, engine: &str) {
     node.prune = root_prune_to_wire(searched.prune).into();
     node.deterministic = searched.deterministic;
     node.others = searched.others.iter().map(alternative_to_wire).collect();
+    node.effort_nodes = searched.effort.nodes;
+    node.effort_ms = searched.effort.ms;
 }
 
 fn alternative_to_wire(other: &Alternative) -> v1::BookAlternative {
@@ -324,18 +333,25 @@ fn value_from_wire(value: &v1::BookValue) -> Converted<Value> {
 /// A field is missing, unspecified or malformed.
 pub fn record_from_wire(node: &v1::BookNode) -> Converted<Record> {
     let position = position_from_text(&node.position, "position")?;
-    let children = node.children.iter().map(|child| {
-        let mv = move_from_wire(&child.r#move, "children.move")?;
-        Ok((mv, optional_score_from_wire(child.score_white, "children.score_white")?))
-    });
     let is_searched = node.score_white.is_some() && position.winner().is_none();
     Ok(Record {
         position,
         moves: if node.unreachable { None } else { Some(moves_from_wire(&node.moves, "moves")?) },
         searched: if is_searched { Some(searched_from_wire(node)?) } else { None },
         value: node.value.as_ref().map(value_from_wire).transpose()?,
-        children: children.collect::<Converted<_>>()?,
+        children: node.children.iter().map(child_from_wire).collect::<Converted<_>>()?,
     })
+}
+
+/// Whoever sends a score without a bound knows nothing of bounds of children, and has always meant the score itself.
+fn child_from_wire(child: &v1::BookChild) -> Converted<(Move, Option<Bounded>)> {
+    let mv = move_from_wire(&child.r#move, "children.move")?;
+    let Some(score) = optional_score_from_wire(child.score_white, "children.score_white")? else {
+        return Ok((mv, None));
+    };
+    let is_said = child.bound != i32::from(v1::Bound::Unspecified);
+    let bound = if is_said { bound_from_wire(child.bound, "children.bound")? } else { Bound::Exact };
+    Ok((mv, Some((score, bound))))
 }
 
 fn searched_from_wire(node: &v1::BookNode) -> Converted<Searched> {
@@ -357,8 +373,27 @@ fn searched_from_wire(node: &v1::BookNode) -> Converted<Searched> {
         prune: root_prune_from_wire(node.prune, "prune")?,
         deterministic: node.deterministic,
         others: node.others.iter().map(alternative_from_wire).collect::<Converted<_>>()?,
-        effort: Effort { nodes: node.nodes, ms: 0 },
+        effort: Effort { nodes: node.effort_nodes.max(node.nodes), ms: node.effort_ms },
     })
+}
+
+/// How many bytes a position takes within a message, give or take its frame.
+#[must_use]
+pub fn node_bytes(node: &v1::BookNode) -> usize {
+    node.encoded_len()
+}
+
+/// Every searched root move of a position, for the wire.
+pub fn root_moves_to_wire(node: &mut v1::BookNode, lines: &[Line]) {
+    node.root_moves = lines.iter().map(line_to_wire).collect();
+}
+
+/// Every searched root move of a position from the wire; none if none were sent. That they are legal is not checked here.
+///
+/// # Errors
+/// A field is missing, unspecified or malformed.
+pub fn root_moves_from_wire(node: &v1::BookNode) -> Converted<Vec<Line>> {
+    node.root_moves.iter().map(|line| line_from_wire(line, "root_moves")).collect()
 }
 
 /// Whether a position of a book makes sense: its orientation, its key, and that every move in it is legal where it is made.
@@ -392,7 +427,37 @@ pub fn check_record(record: &Record, key: Option<&str>) -> Converted<()> {
     if searched.depth == 0 {
         return Err(ConvertError::new("depth", "a position with a score was searched to 1 ply at least"));
     }
+    if searched.depth > MAX_DEPTH {
+        return Err(ConvertError::new(
+            "depth",
+            format!("{} plies are more than {MAX_DEPTH}", searched.depth),
+        ));
+    }
+    check_win(&position, searched.score_white, searched.bound, "score_white")?;
+    for other in &searched.others {
+        check_win(&position, other.score_white, other.bound, "others.score_white")?;
+    }
     Ok(())
+}
+
+/// Whether a side can win in so many plies: it does so by a move of its own, and the game is not over yet. A bound may lie between
+/// two of those numbers.
+fn check_win(position: &Position, score: WhiteScore, bound: Bound, field: &str) -> Converted<()> {
+    let (winner, plies) = match score {
+        WhiteScore::Cm(_) => return Ok(()),
+        WhiteScore::WhiteWinsIn(plies) => (Color::White, plies),
+        WhiteScore::BlackWinsIn(plies) => (Color::Black, plies),
+    };
+    if plies == 0 {
+        return Err(ConvertError::new(field, "a win in 0 plies, but the game is not over"));
+    }
+    let turn = position.turn();
+    let is_possible = (plies % 2 == 1) == (winner == turn);
+    if is_possible || bound != Bound::Exact {
+        return Ok(());
+    }
+    let fault = format!("{winner} does not win in {plies} plies with {turn} to move");
+    Err(ConvertError::new(field, fault))
 }
 
 fn play(from: Position, moves: &[Move], field: &str) -> Converted<Position> {
@@ -529,7 +594,7 @@ pub(super) fn summary_from_wire(summary: &v1::BookSummary) -> Converted<BookSumm
 
 /// Root moves with their scores and lines as bytes: the `lines` of a `corridor.v1.DoneEvent`.
 #[must_use]
-pub fn lines_to_bytes(lines: &[corridor_shared::job::Line]) -> Vec<u8> {
+pub fn lines_to_bytes(lines: &[Line]) -> Vec<u8> {
     v1::DoneEvent { lines: lines.iter().map(line_to_wire).collect(), ..v1::DoneEvent::default() }
         .encode_to_vec()
 }
@@ -538,7 +603,7 @@ pub fn lines_to_bytes(lines: &[corridor_shared::job::Line]) -> Vec<u8> {
 ///
 /// # Errors
 /// They are not what [`lines_to_bytes`] has made.
-pub fn lines_from_bytes(bytes: &[u8]) -> Converted<Vec<corridor_shared::job::Line>> {
+pub fn lines_from_bytes(bytes: &[u8]) -> Converted<Vec<Line>> {
     let done = v1::DoneEvent::decode(bytes).map_err(|error| ConvertError::new("lines", error))?;
     done.lines.iter().map(|line| line_from_wire(line, "lines")).collect()
 }

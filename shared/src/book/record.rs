@@ -1,10 +1,13 @@
 //! A position of a book as others see it: with its line, its value and where that came from.
 
-use std::ops::Bound;
+use std::ops::Bound as End;
 
 use super::{Book, Edge, Node, NodeId, Searched, Source, Value};
 use crate::board::{Move, Position};
-use crate::score::WhiteScore;
+use crate::score::{Bound, WhiteScore};
+
+/// A score from White's view, and what it means, without which an upper bound would look like a value.
+pub type Bounded = (WhiteScore, Bound);
 
 /// A position of a book, complete in itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +21,7 @@ pub struct Record {
     /// What the book says of it.
     pub value: Option<Value>,
     /// The moves that stay in the book, sorted by name, with what the book says of the positions after them.
-    pub children: Vec<(Move, Option<WhiteScore>)>,
+    pub children: Vec<(Move, Option<Bounded>)>,
 }
 
 impl Record {
@@ -26,6 +29,28 @@ impl Record {
     #[must_use]
     pub const fn key(&self) -> u64 {
         self.position.canonical_key()
+    }
+
+    /// The same in the orientation of a position: this one, or its mirror image.
+    #[must_use]
+    pub fn turned(mut self, position: &Position) -> Self {
+        if self.position == *position {
+            return self;
+        }
+        self.position = *position;
+        let turn = |mv: &mut Move| *mv = mv.mirrored();
+        self.moves.iter_mut().flatten().for_each(turn);
+        if let Some(searched) = &mut self.searched {
+            searched.best_move.iter_mut().for_each(turn);
+            searched.pv.iter_mut().for_each(turn);
+            searched.others.iter_mut().for_each(|other| turn(&mut other.mv));
+        }
+        if let Some(Value { source: Source::BackedUp(mv), .. }) = &mut self.value {
+            turn(mv);
+        }
+        self.children.iter_mut().for_each(|(mv, _)| turn(mv));
+        self.children.sort_by_cached_key(|(mv, _)| mv.to_string());
+        self
     }
 
     /// The value of the book's moves and the search together; `None` if no move of the book has a value.
@@ -53,18 +78,21 @@ impl Book {
     /// times the room of the position that it is made of.
     pub fn into_records(self, after: Option<u64>) -> impl Iterator<Item = Record> + Send + use<> {
         let lines = self.all_lines();
-        let mut from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut from = after.map_or(End::Unbounded, End::Excluded);
         std::iter::from_fn(move || {
-            let (&key, &id) = self.by_key.range((from, Bound::Unbounded)).next()?;
-            from = Bound::Excluded(key);
+            let (&key, &id) = self.by_key.range((from, End::Unbounded)).next()?;
+            from = End::Excluded(key);
             Some(self.record_with(id, lines.to(id)))
         })
     }
 
     fn record_with(&self, id: NodeId, moves: Option<Vec<Move>>) -> Record {
         let node: &Node = self.node(id);
-        let score = |edge: &Edge| (edge.mv, self.node(edge.child).value.map(|value| value.score_white));
-        let mut children: Vec<_> = node.children.iter().map(score).collect();
+        let said = |edge: &Edge| {
+            let value = self.node(edge.child).value;
+            (edge.mv, value.map(|value| (value.score_white, value.bound)))
+        };
+        let mut children: Vec<_> = node.children.iter().map(said).collect();
         children.sort_by_cached_key(|(mv, _)| mv.to_string());
         Record {
             position: node.position,

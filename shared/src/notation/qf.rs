@@ -281,6 +281,13 @@ impl State {
     }
 }
 
+/// Whether a code says that it holds a state, and so no record of moves; what is in it may still be broken.
+#[must_use]
+pub fn is_state(code: &str) -> bool {
+    let Ok(mut bits) = Bits::decode(code) else { return false };
+    matches!((bits.flag(), bits.flag()), (Ok(true), Ok(false)))
+}
+
 /// Reads a record, playing it from the start.
 pub(super) fn parse_record(code: &str) -> Result<Vec<Move>, ParseMovesError> {
     if code.trim().is_empty() {

@@ -4,11 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use corridor_proto::convert::{ConvertError, book_name, check_record, notation_from_wire, record_from_wire};
+use corridor_proto::convert::{
+    ConvertError, book_name, check_record, notation_from_wire, record_from_wire, score_from_wire,
+};
 use corridor_proto::v1;
-use corridor_shared::board::Position;
+use corridor_shared::board::{Color, Position};
 use corridor_shared::book::{Record, Searched, canonical};
 use corridor_shared::notation::{Notation, ParseMovesError, parse_moves, qf, replay_all};
+use corridor_shared::score::WhiteScore;
 
 use crate::limits::{MAX_BOOK_POSITIONS, MAX_SHOWN_FAULTS};
 
@@ -156,7 +159,23 @@ fn read_record(node: &v1::BookNode) -> Result<Record, ConvertError> {
     let record = record_from_wire(node)?;
     let key = (!node.key.is_empty()).then_some(node.key.as_str());
     check_record(&record, key)?;
-    Ok(record)
+    let score = node.score_white.map(|score| score_from_wire(score, "score_white")).transpose()?;
+    match (record.position.winner(), score) {
+        (None, None) if node.depth > 0 => {
+            Err(ConvertError::new("depth", "a position that was searched has a score"))
+        }
+        (Some(winner), Some(score)) if score != over(winner) => {
+            Err(ConvertError::new("score_white", format!("the game is over: {winner} has won")))
+        }
+        _ => Ok(record),
+    }
+}
+
+const fn over(winner: Color) -> WhiteScore {
+    match winner {
+        Color::White => WhiteScore::WhiteWinsIn(0),
+        Color::Black => WhiteScore::BlackWinsIn(0),
+    }
 }
 
 /// A line: perhaps a name or a result and a tab, then a game or a position's text.
@@ -172,16 +191,14 @@ fn read_line(line: &str, notation: Notation) -> Result<Content, Fault> {
         let fault = |message| Fault { ply: None, message };
         return position.map(Content::Position).map_err(|error| fault(format!("position: {error}")));
     }
-    let moves = match parse_moves(notation, text) {
-        // A code may be of a position instead of a game.
-        Err(ParseMovesError::Frame { .. }) if notation == Notation::Qf => {
-            if let Some(position) = qf::State::decode(text).ok().and_then(|state| state.position().ok()) {
-                return Ok(Content::Position(position));
-            }
-            parse_moves(notation, text)?
-        }
-        read => read?,
-    };
+    // A code may be of a position instead of a game.
+    if notation == Notation::Qf && qf::is_state(text) {
+        let state = qf::State::decode(text).map_err(|error| error.to_string());
+        let position = state.and_then(|state| state.position().map_err(|error| error.to_string()));
+        let fault = |error| Fault { ply: None, message: format!("position: {error}") };
+        return position.map(Content::Position).map_err(fault);
+    }
+    let moves = parse_moves(notation, text)?;
     let positions = replay_all(&Position::start(), &moves)
         .map_err(|error| Fault { ply: Some(error.ply), message: without_ply(&error.to_string()) })?;
     Ok(Content::Game(positions))
@@ -226,6 +243,40 @@ mod tests {
         assert_eq!((import.games, import.positions.len(), import.fault_count), (4, 6, 3));
         let other = v1::ImportRequest { book: "other".to_owned(), ..part(&[]) };
         assert!(import.take(&other).is_err());
+    }
+
+    #[test]
+    fn a_broken_code_of_a_position_is_told_as_one() {
+        let state = qf::State::after(&[]).expect("a state").encode();
+        let qf = |text: &str| {
+            let notation = notation_to_wire(Notation::Qf).into();
+            let mut import = Import::default();
+            import.take(&v1::ImportRequest { notation, ..part(&[text]) }).expect("a part");
+            (import.positions.len(), import.faults.first().map(|fault| fault.message.clone()))
+        };
+        assert_eq!(qf(&state), (1, None));
+        let (_, fault) = qf(&state[..state.len() - 3]);
+        let fault = fault.expect("it is cut off");
+        assert!(fault.starts_with("position: not qf: ") && !fault.contains("holds a state"), "{fault}");
+    }
+
+    #[test]
+    fn finished_games_have_no_other_score_and_unsearched_positions_no_depth() {
+        let over = canonical(&"/ / e9 d9 / 10 10 / 2".parse().expect("a position")).to_string();
+        let node = |position: &str, kind, depth| v1::BookNode {
+            position: position.to_owned(),
+            unreachable: true,
+            score_white: Some(v1::ScoreWhite { kind }).filter(|score| score.kind.is_some()),
+            depth,
+            ..v1::BookNode::default()
+        };
+        let wins = |plies| Some(v1::score_white::Kind::WhiteWinsIn(plies));
+        assert!(read_record(&node(&over, wins(0), 0)).is_ok());
+        assert!(read_record(&node(&over, None, 0)).is_ok());
+        let fault = read_record(&node(&over, wins(1), 0)).expect_err("over").to_string();
+        assert_eq!(fault, "score_white: the game is over: White has won");
+        let fault = read_record(&node("/ / e1 e9 / 10 10 / 1", None, 5)).expect_err("no score");
+        assert_eq!(fault.field, "depth");
     }
 
     #[test]
