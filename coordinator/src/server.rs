@@ -154,7 +154,6 @@ impl Coordinator {
     }
 
     /// The live board: a page for a browser, and what it does in JSON. Its streams end when the coordinator stops.
-    #[must_use]
     pub fn page(&self) -> axum::Router {
         let analysis = AnalysisService::new(self.handle.clone(), self.books.clone());
         dashboard::router(&self.handle, analysis, self.book.clone(), self.stop.clone())

@@ -24,6 +24,14 @@ use crate::service::asked;
 /// A picture with its number, as a message.
 type Shown = Arc<(u64, Bytes)>;
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a page shows it to people, and it names this process; nothing is measured by it"
+)]
+fn unix_time() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO)
+}
+
 /// The pictures of a cluster.
 pub(super) struct Pictures {
     cluster: Handle,
@@ -37,8 +45,7 @@ pub(super) struct Pictures {
 
 impl Pictures {
     pub(super) fn new(cluster: Handle, stop: CancellationToken) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        let instance = format!("{:x}", now.as_nanos() ^ u128::from(std::process::id()) << 64);
+        let instance = format!("{:x}", unix_time().as_nanos() ^ u128::from(std::process::id()) << 64);
         let (shown, _) = watch::channel(Shown::default());
         Self {
             cluster,
@@ -62,10 +69,9 @@ impl Pictures {
         let Answer::Jobs(mut jobs) = self.ask(list).await? else { return Ok(String::new()) };
         jobs.sort_by_key(|job| matches!(job.state, JobState::Done | JobState::Failed));
         let cache = self.cluster.cache().counts();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Ok(json!({
             "instance": self.instance,
-            "now_ms": u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+            "now_ms": u64::try_from(unix_time().as_millis()).unwrap_or(u64::MAX),
             "epoch": ENGINE_EPOCH,
             "workers": workers.iter().map(WorkerView::from).collect::<Vec<_>>(),
             "losses": losses.iter().map(LossView::from).collect::<Vec<_>>(),
