@@ -256,8 +256,9 @@ impl Client {
         let ask = |mut analysis: Analysis| async move {
             Ok(analysis.workers(v1::WorkersRequest {}).await?.into_inner().workers)
         };
-        let (workers, _) = self.first(ask).await?;
-        Ok(workers.into_iter().map(worker_summary_from_wire).collect())
+        let (workers, url) = self.first(ask).await?;
+        let read = |worker| worker_summary_from_wire(worker).map_err(|error| unreadable(&url, &error));
+        workers.into_iter().map(read).collect()
     }
 
     /// Asks the coordinators in turn until one answers; returns the answer and whose it is.

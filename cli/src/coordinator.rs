@@ -8,11 +8,12 @@ use clap::Args;
 use corridor_coordinator::limits::{DEFAULT_LEASE, LEASE_RANGE, UNIT_DEATHS};
 use corridor_coordinator::store::Place;
 use corridor_coordinator::{Config, Coordinator};
+use tokio::net::TcpListener;
 
 use crate::failure::Failure;
 use crate::signals::Interrupts;
 use crate::store::PlaceParser;
-use crate::{http, listen, logging, out, runtime, store, units};
+use crate::{listen, logging, out, runtime, store, units};
 
 /// What `coordinator` is told.
 #[derive(Args)]
@@ -39,7 +40,8 @@ pub(crate) struct ListenArgs {
           value_parser = listen::address)]
     pub(crate) listen: SocketAddr,
 
-    /// Where probes find /healthz and /readyz, IP:PORT
+    /// Where browsers find the live board, and probes /healthz and /readyz, IP:PORT; port 0 is any free one [default of serve:
+    /// 127.0.0.1:4243, or any free port if that is taken]
     #[arg(long, value_name = "ADDR", env = "CORRIDOR_HTTP", value_parser = listen::address)]
     pub(crate) http: Option<SocketAddr>,
 
@@ -64,7 +66,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         ..Config::default()
     };
     runtime::run(async {
-        let coordinator = start(&arguments.listen, config).await?;
+        let http = listen::bind_if("--http", arguments.listen.http)?;
+        let coordinator = start(&arguments.listen, http, config).await?;
         interrupts.wait().await;
         out::notice("coordinator: stopping");
         coordinator.stop().await;
@@ -72,19 +75,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-/// Takes the ports and starts.
-pub(crate) async fn start(at: &ListenArgs, config: Config) -> Result<Coordinator, Failure> {
+/// Takes the port for clients and workers, and starts.
+pub(crate) async fn start(
+    at: &ListenArgs,
+    http: Option<TcpListener>,
+    config: Config,
+) -> Result<Coordinator, Failure> {
     let listener = listen::bind("--listen", at.listen)?;
-    let probes = listen::bind_if("--http", at.http)?;
     let store = store::open(at.store.as_ref()).await?;
     let started = Coordinator::serve_with(listener, config, store).await;
     let coordinator = started.context("start coordinator")?;
     out::notice(&format!("coordinator: listening on http://{}", coordinator.address()));
-    if let Some(probes) = probes {
-        let address = probes.local_addr().context("read the address of --http")?;
-        out::notice(&format!("coordinator: health on http://{address}"));
+    if let Some(http) = http {
+        let address = http.local_addr().context("read the address of --http")?;
+        out::notice(&format!("coordinator: live board on http://{address}"));
         let readiness = coordinator.readiness();
-        http::serve(probes, move || readiness.borrow().clone());
+        crate::http::serve(http, coordinator.page(), move || readiness.borrow().clone());
     }
     Ok(coordinator)
 }

@@ -1,14 +1,16 @@
-//! Health over plain HTTP, for probes: `/healthz` as long as the process lives, `/readyz` while work can be given to it.
+//! Plain HTTP: the live board, and health for probes: `/healthz` as long as the process lives, `/readyz` while work can be given
+//! to it.
 
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
 use tokio::net::TcpListener;
 
-/// Answers probes in the background, until the process ends: liveness holds through every drain. `ready` says why no
-/// work can be taken, if that is so.
+/// Answers in the background, until the process ends: liveness holds through every drain. `ready` says why no work can be
+/// taken, if that is so; `page` answers whatever else is asked.
 pub(crate) fn serve(
     listener: TcpListener,
+    page: Router,
     ready: impl Fn() -> Result<(), String> + Clone + Send + Sync + 'static,
 ) {
     let readiness = move || async move {
@@ -17,8 +19,7 @@ pub(crate) fn serve(
             Err(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}\n")),
         }
     };
-    let router =
-        Router::new().route("/healthz", get(|| async { "alive\n" })).route("/readyz", get(readiness));
+    let router = page.route("/healthz", get(|| async { "alive\n" })).route("/readyz", get(readiness));
     drop(tokio::spawn(async move {
         if let Err(error) = axum::serve(listener, router).await {
             tracing::error!(%error, "serving health failed");

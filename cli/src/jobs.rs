@@ -1,9 +1,8 @@
 //! `corridor jobs`: what a cluster is about, newest first.
 
 use clap::Args;
-use corridor_proto::json::ScoreView;
+use corridor_proto::json::JobView;
 use corridor_shared::job::{BookSummary, JobState, JobSummary};
-use serde::Serialize;
 
 use crate::client::ClusterArgs;
 use crate::failure::Failure;
@@ -15,60 +14,6 @@ use crate::{listing, out, runtime};
 pub(crate) struct Arguments {
     #[command(flatten)]
     cluster: ClusterArgs,
-}
-
-/// A job as JSON sees it.
-#[derive(Serialize)]
-pub(crate) struct JobView {
-    job: u64,
-    state: &'static str,
-    reason: String,
-    /// `null` for a book's job.
-    position: Option<String>,
-    /// `null` for any other job.
-    book: Option<BookView>,
-    depth: u8,
-    best_move: Option<String>,
-    score_white: Option<ScoreView>,
-    nodes: u64,
-    elapsed_ms: u64,
-    last_seq: u64,
-    priority: i32,
-}
-
-/// What a book's job is about.
-#[derive(Serialize)]
-struct BookView {
-    book: String,
-    task: &'static str,
-    done: u64,
-    total: u64,
-}
-
-impl From<&BookSummary> for BookView {
-    fn from(summary: &BookSummary) -> Self {
-        let BookSummary { book, task, done, total } = summary;
-        Self { book: book.to_string(), task: task.name(), done: *done, total: *total }
-    }
-}
-
-impl From<&JobSummary> for JobView {
-    fn from(summary: &JobSummary) -> Self {
-        Self {
-            job: summary.job.0,
-            state: summary.state.name(),
-            reason: summary.reason.clone(),
-            position: summary.position.map(|position| position.to_string()),
-            book: summary.book.as_ref().map(Into::into),
-            depth: summary.depth,
-            best_move: summary.best_move.map(|mv| mv.to_string()),
-            score_white: summary.score_white.map(Into::into),
-            nodes: summary.nodes,
-            elapsed_ms: corridor_proto::convert::millis(summary.elapsed),
-            last_seq: summary.last_seq,
-            priority: summary.priority,
-        }
-    }
 }
 
 /// Lists the jobs.
@@ -103,11 +48,16 @@ pub(crate) fn work(job: &JobSummary) -> String {
     }
 }
 
+/// The state of a job; of one that was not to go on, that.
+fn state(job: &JobSummary) -> &str {
+    if job.state == JobState::Done && !job.reason.is_empty() { &job.reason } else { job.state.name() }
+}
+
 fn row(job: &JobSummary) -> [String; 9] {
     let depth = if job.book.is_some() { "-".to_owned() } else { job.depth.to_string() };
     [
         job.job.to_string(),
-        job.state.name().to_owned(),
+        state(job).to_owned(),
         job.priority.to_string(),
         work(job),
         depth,

@@ -114,6 +114,7 @@ pub(crate) mod tests {
             elapsed: Duration::ZERO,
             last_seq: 1,
             priority: 0,
+            limits: corridor_shared::job::JobLimits::default(),
         };
         let worker = |units| WorkerSummary {
             name: "anna".to_owned(),
@@ -124,6 +125,7 @@ pub(crate) mod tests {
             connected: Duration::ZERO,
             silent: Duration::ZERO,
             draining: false,
+            holds: Vec::new(),
         };
         Beat::new(job, &[worker(1), worker(0)])
     }

@@ -1,11 +1,12 @@
 //! `corridor cancel`, `pause` and `resume`: one order for one job, and where it stands afterwards.
 
 use clap::Args;
+use corridor_proto::json::JobView;
 use corridor_shared::job::JobId;
 
 use crate::client::ClusterArgs;
 use crate::failure::Failure;
-use crate::jobs::{JobView, work};
+use crate::jobs::work;
 use crate::{out, runtime, units};
 
 /// What each of the three is told.

@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let address = probes.local_addr().context("read the address of --http")?;
             out::notice(&format!("worker {name}: health on http://{address}"));
             let connected = worker.connected();
-            http::serve(probes, move || {
+            http::serve(probes, axum::Router::new(), move || {
                 if *connected.borrow() { Ok(()) } else { Err("no coordinator gives it work".to_owned()) }
             });
         }

@@ -1,9 +1,8 @@
 //! `corridor workers`: who searches for a cluster.
 
 use clap::Args;
-use corridor_proto::convert::millis;
+use corridor_proto::json::WorkerView;
 use corridor_shared::job::WorkerSummary;
-use serde::Serialize;
 
 use crate::client::ClusterArgs;
 use crate::failure::Failure;
@@ -17,24 +16,11 @@ pub(crate) struct Arguments {
     cluster: ClusterArgs,
 }
 
-/// A worker as JSON sees it.
-#[derive(Serialize)]
-struct WorkerView<'a> {
-    name: &'a str,
-    slots: u32,
-    units: u32,
-    nodes: u64,
-    nodes_per_second: u64,
-    connected_ms: u64,
-    silent_ms: u64,
-    draining: bool,
-}
-
 /// Lists the workers.
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let workers = runtime::run(arguments.cluster.client().workers())?;
     if json {
-        return workers.iter().try_for_each(|worker| out::json(&view(worker)));
+        return workers.iter().try_for_each(|worker| out::json(&WorkerView::from(worker)));
     }
     if workers.is_empty() {
         return out::line("no workers");
@@ -42,19 +28,6 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     let headings = ["name", "slots", "units", "nodes", "nodes/s", "connected", "heard", "state"];
     let rows: Vec<_> = workers.iter().map(row).collect();
     out::line(&listing::table(headings, &rows))
-}
-
-fn view(worker: &WorkerSummary) -> WorkerView<'_> {
-    WorkerView {
-        name: &worker.name,
-        slots: worker.slots,
-        units: worker.units,
-        nodes: worker.nodes,
-        nodes_per_second: worker.nodes_per_second,
-        connected_ms: millis(worker.connected),
-        silent_ms: millis(worker.silent),
-        draining: worker.draining,
-    }
 }
 
 fn row(worker: &WorkerSummary) -> [String; 8] {

@@ -92,7 +92,7 @@ impl Analysis for Talker {
 
     async fn workers(&self, _: Request<v1::WorkersRequest>) -> Answer<v1::WorkersResponse> {
         let worker = v1::WorkerSummary { name: self.text(), slots: 1, ..v1::WorkerSummary::default() };
-        Ok(Response::new(v1::WorkersResponse { workers: vec![worker] }))
+        Ok(Response::new(v1::WorkersResponse { workers: vec![worker], losses: Vec::new() }))
     }
 }
 

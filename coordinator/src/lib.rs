@@ -7,6 +7,7 @@
 pub mod cache;
 pub mod cluster;
 mod connection;
+mod dashboard;
 mod deliveries;
 pub mod driver;
 mod keeper;

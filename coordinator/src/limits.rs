@@ -174,3 +174,27 @@ pub const STANDING_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Of a shutdown, how long the last entries may take to be stored (`flush_time`).
 pub const FLUSH_TIME: Duration = Duration::from_secs(3);
+
+/// Units of one worker that are listed (`max_held_shown`): a page shows them, and a worker may have a thousand slots.
+pub const MAX_HELD_SHOWN: usize = 16;
+
+/// Lost workers that are remembered (`kept_losses`).
+pub const KEPT_LOSSES: usize = 20;
+
+/// A request of the page (`max_page_request_bytes`).
+pub const MAX_PAGE_REQUEST_BYTES: usize = 64 * 1024;
+
+/// Between two messages to whoever looks at a job in a browser (`viewer_interval`).
+pub const VIEWER_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Messages that wait for such a viewer (`viewer_backlog`); one who is slower reads what it has missed.
+pub const VIEWER_BACKLOG: usize = 64;
+
+/// A line to a browser on which nothing else is said says that it lives (`viewer_alive`).
+pub const VIEWER_ALIVE: Duration = Duration::from_secs(10);
+
+/// Between two pictures of the cluster (`picture_interval`).
+pub const PICTURE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Jobs in such a picture (`picture_jobs`).
+pub const PICTURE_JOBS: usize = 100;

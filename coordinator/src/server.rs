@@ -19,6 +19,7 @@ use tonic_health::server::HealthReporter;
 
 use crate::cluster::Config;
 use crate::connection::Connection;
+use crate::dashboard;
 use crate::driver::{self, Driver};
 use crate::keeper::{Keeper, StoreFault};
 use crate::limits;
@@ -54,7 +55,6 @@ pub type Readiness = Result<(), String>;
 const DRAINS: &str = "it is shutting down";
 
 /// A running coordinator.
-#[derive(Debug)]
 pub struct Coordinator {
     address: SocketAddr,
     stop: CancellationToken,
@@ -63,6 +63,14 @@ pub struct Coordinator {
     health: HealthReporter,
     readiness: watch::Sender<Readiness>,
     handle: driver::Handle,
+    books: Option<Arc<dyn BookReader>>,
+    book: BookService,
+}
+
+impl std::fmt::Debug for Coordinator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Coordinator").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 impl Coordinator {
@@ -126,7 +134,7 @@ impl Coordinator {
         let books = store.as_ref().map(|store| store.reader()).or(looks_into);
         let book = BookService::new(handle.clone(), books.clone());
         let book = if only_shows { book.that_only_shows() } else { book };
-        let router = router(&handle, books, book, &tasks, &stop, health_service)?;
+        let router = router(&handle, books.clone(), book.clone(), &tasks, &stop, health_service)?;
 
         if let Some(store) = store {
             let fault = keep(&mut driver, store, &tasks).await?;
@@ -142,7 +150,13 @@ impl Coordinator {
                 tracing::error!(%error, "serving failed");
             }
         });
-        Ok(Self { address, stop, cut, tasks, health, readiness, handle })
+        Ok(Self { address, stop, cut, tasks, health, readiness, handle, books, book })
+    }
+
+    /// The live board: a page for a browser, and what it does in JSON. Its streams end when the coordinator stops.
+    pub fn page(&self) -> axum::Router {
+        let analysis = AnalysisService::new(self.handle.clone(), self.books.clone());
+        dashboard::router(&self.handle, analysis, self.book.clone(), self.stop.clone())
     }
 
     /// Where it listens.

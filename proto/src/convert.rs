@@ -635,6 +635,7 @@ pub fn job_summary_to_wire(summary: &job::JobSummary) -> v1::JobSummary {
         last_seq: summary.last_seq,
         priority: summary.priority,
         reason: summary.reason.clone(),
+        limits: Some(book::limits_to_wire(summary.limits)),
     }
 }
 
@@ -660,6 +661,7 @@ pub fn job_summary_from_wire(summary: &v1::JobSummary) -> Converted<job::JobSumm
         last_seq: summary.last_seq,
         priority: summary.priority,
         reason: summary.reason.clone(),
+        limits: limits_from_wire(&summary.limits.unwrap_or_default(), "summary.limits")?,
     })
 }
 
@@ -675,13 +677,54 @@ pub fn worker_summary_to_wire(summary: &job::WorkerSummary) -> v1::WorkerSummary
         connected_ms: millis(summary.connected),
         silent_ms: millis(summary.silent),
         draining: summary.draining,
+        holds: summary.holds.iter().map(held_to_wire).collect(),
+    }
+}
+
+fn held_to_wire(held: &job::HeldUnit) -> v1::HeldUnit {
+    v1::HeldUnit {
+        job: held.job.0,
+        moves: moves_to_wire(&held.moves),
+        position: held.position.map(|position| position.to_string()).unwrap_or_default(),
+        depth: held.depth.into(),
+        nodes: held.nodes,
+        running_ms: millis(held.running),
+    }
+}
+
+fn held_from_wire(held: &v1::HeldUnit) -> Converted<job::HeldUnit> {
+    let position = match held.position.as_str() {
+        "" => None,
+        text => Some(position_from_text(text, "holds.position")?),
+    };
+    Ok(job::HeldUnit {
+        job: job::JobId(held.job),
+        moves: moves_from_wire(&held.moves, "holds.moves")?,
+        position,
+        depth: narrow(held.depth.into(), "holds.depth")?,
+        nodes: held.nodes,
+        running: Duration::from_millis(held.running_ms),
+    })
+}
+
+/// A lost worker for the wire.
+#[must_use]
+pub fn loss_to_wire(loss: &job::WorkerLoss) -> v1::WorkerLoss {
+    v1::WorkerLoss {
+        name: loss.name.clone(),
+        reason: loss.reason.clone(),
+        units: loss.units,
+        ago_ms: millis(loss.ago),
     }
 }
 
 /// A worker in short, from the wire.
-#[must_use]
-pub fn worker_summary_from_wire(summary: v1::WorkerSummary) -> job::WorkerSummary {
-    job::WorkerSummary {
+///
+/// # Errors
+/// What it holds does not read.
+pub fn worker_summary_from_wire(summary: v1::WorkerSummary) -> Converted<job::WorkerSummary> {
+    Ok(job::WorkerSummary {
+        holds: summary.holds.iter().map(held_from_wire).collect::<Converted<_>>()?,
         name: summary.name,
         slots: summary.slots,
         units: summary.units,
@@ -690,7 +733,7 @@ pub fn worker_summary_from_wire(summary: v1::WorkerSummary) -> job::WorkerSummar
         connected: Duration::from_millis(summary.connected_ms),
         silent: Duration::from_millis(summary.silent_ms),
         draining: summary.draining,
-    }
+    })
 }
 
 // ---- the conversation with a worker -------------------------------------------------------------------------------

@@ -1,5 +1,10 @@
 //! The JSON form of events: compact, one object an event, names and order of fields as documented for the command line.
 
+mod cluster;
+mod node;
+mod position;
+pub mod requests;
+
 use corridor_shared::board::Move;
 use corridor_shared::book::{Bounded, Record, Source};
 use corridor_shared::job::{self, EventRecord, JobEvent};
@@ -8,6 +13,10 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::convert::millis;
+
+pub use cluster::{JobView, LossView, WorkerView};
+pub use node::NodeView;
+pub use position::PositionView;
 
 /// An event on one line, without the line's end.
 ///

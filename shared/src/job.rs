@@ -603,6 +603,38 @@ pub struct JobSummary {
     pub last_seq: u64,
     /// Its priority.
     pub priority: i32,
+    /// When it stops, the time that counts without a limit included; of a book's job, its positions' searches.
+    pub limits: JobLimits,
+}
+
+/// A unit that a worker searches now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldUnit {
+    /// The job that it belongs to; of a position of a book, the book's job.
+    pub job: JobId,
+    /// The moves from the job's position to where it is searched, the root move first; none for a whole position.
+    pub moves: Vec<Move>,
+    /// The position of the book that it is part of, for a book's job.
+    pub position: Option<Position>,
+    /// Plies to be searched from there.
+    pub depth: u8,
+    /// Positions visited, as last heard.
+    pub nodes: u64,
+    /// Time since it was begun.
+    pub running: Duration,
+}
+
+/// A worker that was lost, or has left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerLoss {
+    /// Its name.
+    pub name: String,
+    /// Why, in plain words.
+    pub reason: String,
+    /// Units that it held and that others must search.
+    pub units: u32,
+    /// Time since then.
+    pub ago: Duration,
 }
 
 /// A worker in short.
@@ -624,6 +656,8 @@ pub struct WorkerSummary {
     pub silent: Duration,
     /// It takes no more units.
     pub draining: bool,
+    /// What it searches now, in the order in which it was granted.
+    pub holds: Vec<HeldUnit>,
 }
 
 /// Who a worker is.

@@ -315,6 +315,7 @@ impl Batch {
             elapsed: self.ledger.elapsed(now),
             last_seq: self.ledger.last_seq(),
             priority: self.spec.priority,
+            limits: self.spec.limits,
         }
     }
 

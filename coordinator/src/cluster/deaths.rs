@@ -72,7 +72,7 @@ impl Cluster {
         effects: &mut Vec<Effect>,
     ) {
         let Some(lost) = self.fleet.worker(worker).filter(|lost| !lost.draining) else {
-            return self.lose(worker, reason, effects);
+            return self.lose(now, worker, reason, effects);
         };
         let (instance, name) = (lost.registration.instance, lost.registration.name.clone());
         let suspects: Vec<Lease> = self
@@ -81,7 +81,7 @@ impl Cluster {
             .filter(|lease| lease.worker == worker && self.fleet.runs(lease))
             .cloned()
             .collect();
-        self.lose(worker, reason, effects);
+        self.lose(now, worker, reason, effects);
         for Lease { unit, .. } in suspects {
             let deaths = self.deaths.count(&unit, instance);
             if deaths >= self.death_limit() {

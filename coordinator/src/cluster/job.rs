@@ -6,8 +6,8 @@ use std::time::Duration;
 use corridor_shared::board::{Color, Move, Position};
 use corridor_shared::cat::{self, Reason, Verdict};
 use corridor_shared::job::{
-    Accepted, AuditReport, BoardHeat, DoneReport, Failure, IterationReport, JobEvent, JobId, JobSpec,
-    JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StoppedBy,
+    Accepted, AuditReport, BoardHeat, DoneReport, Failure, IterationReport, JobEvent, JobId, JobLimits,
+    JobSpec, JobState, JobSummary, Line, MAX_DEPTH, MoveHeat, RootPrune, StoppedBy,
 };
 use corridor_shared::score::WhiteScore;
 use corridor_shared::search::PruneMode;
@@ -131,9 +131,7 @@ impl Job {
         if is_late || (self.part_of.is_some() && self.ledger.state == JobState::Queued) {
             return None;
         }
-        let limits = &self.spec.limits;
-        let unlimited = limits.depth.is_none() && limits.nodes.is_none();
-        let time = limits.time.or(unlimited.then_some(DEFAULT_TIME))?;
+        let time = self.time_limit()?;
         // Of a whole position nobody knows how deep it is: its worker is asked, and hands back what it has.
         let grace = if self.depth == 0 && self.whole.is_none() { FIRST_DEPTH_GRACE } else { Duration::ZERO };
         self.ledger.after(time.saturating_add(grace))
@@ -368,7 +366,15 @@ impl Job {
             elapsed: self.ledger.elapsed(now),
             last_seq: self.ledger.last_seq(),
             priority: self.spec.priority,
+            limits: JobLimits { time: self.time_limit(), ..self.spec.limits },
         }
+    }
+
+    /// Time for it, if that is limited.
+    fn time_limit(&self) -> Option<Duration> {
+        let limits = &self.spec.limits;
+        let unlimited = limits.depth.is_none() && limits.nodes.is_none();
+        limits.time.or(unlimited.then_some(DEFAULT_TIME))
     }
 }
 

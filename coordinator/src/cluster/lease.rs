@@ -10,9 +10,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use corridor_shared::job::{Attempt, Registration, Unit, UnitId, UnitProgress, WorkerId, WorkerSummary};
+use corridor_shared::board::Position;
+use corridor_shared::job::{
+    Attempt, HeldUnit, JobId, Registration, Unit, UnitId, UnitProgress, WorkerId, WorkerSummary,
+};
 
-use crate::limits::LOOKAHEAD;
+use crate::limits::{self, LOOKAHEAD};
 
 /// A connected worker.
 #[derive(Clone, Debug)]
@@ -425,7 +428,27 @@ impl Fleet {
         [silent, self.moved_since].into_iter().flatten().min().map(|since| since + lease)
     }
 
-    pub(crate) fn summaries(&self, now: Duration) -> Vec<WorkerSummary> {
+    /// The workers in short; `job_of` says what a client knows of a unit's job.
+    pub(crate) fn summaries(
+        &self,
+        now: Duration,
+        job_of: impl Fn(JobId) -> (JobId, Option<Position>),
+    ) -> Vec<WorkerSummary> {
+        let held = |lease: &Lease| {
+            let (job, position) = job_of(lease.unit.job);
+            HeldUnit {
+                job,
+                moves: lease.unit.path.clone(),
+                position,
+                depth: lease.unit.depth,
+                nodes: lease.nodes,
+                running: now.saturating_sub(lease.began_at),
+            }
+        };
+        let holds = |worker: &Worker| {
+            let heads = worker.heads().filter_map(|unit| self.leases.get(&unit));
+            heads.take(limits::MAX_HELD_SHOWN).map(held).collect()
+        };
         let summary = |worker: &Worker| WorkerSummary {
             name: worker.registration.name.clone(),
             slots: worker.registration.slots,
@@ -435,6 +458,7 @@ impl Fleet {
             connected: now.saturating_sub(worker.joined_at),
             silent: now.saturating_sub(worker.heard_at),
             draining: worker.draining,
+            holds: holds(worker),
         };
         self.workers.values().map(summary).collect()
     }

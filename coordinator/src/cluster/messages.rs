@@ -8,7 +8,7 @@ use corridor_shared::book::{Book, Effort, Searched, Value};
 use corridor_shared::exchange::SharedEntry;
 use corridor_shared::job::{
     Attempt, BookJobSpec, EventRecord, JobId, JobSpec, JobState, JobSummary, Line, Registration, Terms, Unit,
-    UnitId, UnitIteration, UnitProgress, UnitReport, WhiteWindow, WorkerId, WorkerSummary,
+    UnitId, UnitIteration, UnitProgress, UnitReport, WhiteWindow, WorkerId, WorkerLoss, WorkerSummary,
 };
 
 /// Number of a client's stream of events, given by the driver.
@@ -90,6 +90,8 @@ pub enum Question {
     },
     /// Who is connected; answered by `Workers`.
     Workers,
+    /// Who was lost lately, the latest first; answered by `Losses`.
+    Losses,
     /// Whether a book is in memory; answered by `IsOpen`.
     IsOpen(Arc<str>),
     /// Here is a book as it was kept, perhaps empty; ignored if it is in memory already. Answered by `Nothing`.
@@ -379,6 +381,8 @@ pub enum Answer {
     Jobs(Vec<JobSummary>),
     /// Who is connected.
     Workers(Vec<WorkerSummary>),
+    /// Who was lost.
+    Losses(Vec<WorkerLoss>),
     /// The terms of a session.
     Terms(Terms),
     /// Whether it is in memory.

@@ -27,14 +27,15 @@ mod tests;
 mod whole;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use corridor_shared::board::Position;
 use corridor_shared::book::Book;
 use corridor_shared::job::{
     Attempt, BookStop, ENGINE_EPOCH, Failure, JobEvent, JobId, JobSpec, JobState, JobSummary, MoveReport,
-    Registration, StoppedBy, Terms, Unit, UnitId, UnitReport, WhiteWindow, WorkerId,
+    Registration, StoppedBy, Terms, Unit, UnitId, UnitReport, WhiteWindow, WorkerId, WorkerLoss,
 };
 
 use crate::limits;
@@ -129,6 +130,8 @@ pub struct Cluster {
     ended: BTreeSet<(Duration, JobId)>,
     watchers: BTreeMap<WatcherId, JobId>,
     fleet: Fleet,
+    /// Workers that were lost lately and when, the latest first.
+    lost: VecDeque<(Duration, WorkerLoss)>,
     failures: BTreeMap<UnitId, u32>,
     deaths: Deaths,
     /// Jobs whose tree must be looked at again, and who has reported last.
@@ -160,6 +163,7 @@ impl Cluster {
             ended: BTreeSet::new(),
             watchers: BTreeMap::new(),
             fleet: Fleet::default(),
+            lost: VecDeque::new(),
             failures: BTreeMap::new(),
             deaths: Deaths::default(),
             stale: BTreeMap::new(),
@@ -263,7 +267,11 @@ impl Cluster {
             Question::SubmitBook { spec, watcher } => {
                 self.submit_book(now, *spec, watcher, effects).map(Answer::Job)
             }
-            Question::Workers => Ok(Answer::Workers(self.fleet.summaries(now))),
+            Question::Workers => {
+                let job_of = |id| self.client_job(id);
+                Ok(Answer::Workers(self.fleet.summaries(now, job_of)))
+            }
+            Question::Losses => Ok(Answer::Losses(self.losses(now))),
             Question::Register { worker, registration } => {
                 self.register(now, worker, registration, effects).map(Answer::Terms)
             }
@@ -453,7 +461,7 @@ impl Cluster {
                 );
                 return Err(Refusal::AlreadyExists(text));
             }
-            self.lose(old, "the worker connected again", effects);
+            self.lose(now, old, "the worker connected again", effects);
         }
         if self.fleet.len() >= limits::MAX_WORKERS {
             return Err(exhausted("max_workers", limits::MAX_WORKERS));
@@ -489,18 +497,40 @@ impl Cluster {
                 self.failed(now, worker, unit, attempt, &message, effects);
             }
             WorkerSays::Draining => self.fleet.drain(worker),
-            WorkerSays::Gone { reason } => self.lose(worker, &reason, effects),
+            WorkerSays::Gone { reason } => self.lose(now, worker, &reason, effects),
             WorkerSays::Broken { reason } => self.broken(now, worker, &reason, effects),
         }
     }
 
     /// The one way in which a worker is lost, whatever the cause: its units are free again.
-    fn lose(&mut self, worker: WorkerId, reason: &str, effects: &mut Vec<Effect>) {
+    fn lose(&mut self, now: Duration, worker: WorkerId, reason: &str, effects: &mut Vec<Effect>) {
         effects.push(Effect::Disconnect { worker, reason: reason.to_owned() });
-        for lease in self.fleet.remove(worker) {
+        let name = self.fleet.worker(worker).map(|worker| worker.registration.name.clone());
+        let leases = self.fleet.remove(worker);
+        if let Some(name) = name {
+            let units = u32::try_from(leases.len()).unwrap_or(u32::MAX);
+            self.lost.push_front((
+                now,
+                WorkerLoss { name, reason: reason.to_owned(), units, ago: Duration::ZERO },
+            ));
+            self.lost.truncate(limits::KEPT_LOSSES);
+        }
+        for lease in leases {
             self.give_back(&lease, lease.nodes);
         }
         self.shares_changed();
+    }
+
+    fn losses(&self, now: Duration) -> Vec<WorkerLoss> {
+        let ago =
+            |(at, loss): &(Duration, WorkerLoss)| WorkerLoss { ago: now.saturating_sub(*at), ..loss.clone() };
+        self.lost.iter().map(ago).collect()
+    }
+
+    /// What a client knows of a job: of a part its book's job and the position.
+    fn client_job(&self, id: JobId) -> (JobId, Option<Position>) {
+        let part = self.jobs.get(&id).and_then(|job| Some((job.part_of?, Some(job.spec.position))));
+        part.unwrap_or((id, None))
     }
 
     /// Workers came or went: what is worth splitting has changed for every job.
@@ -819,7 +849,7 @@ impl Cluster {
     /// Everything that only the passing of time brings about.
     fn check_time(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         for worker in self.fleet.silent(now, self.config.lease) {
-            self.lose(worker, "nothing was heard for a whole lease", effects);
+            self.lose(now, worker, "nothing was heard for a whole lease", effects);
         }
         for unit in self.fleet.block_stalled(now, self.config.lease) {
             self.revoke(now, unit, effects);

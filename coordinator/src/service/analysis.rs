@@ -3,7 +3,9 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use corridor_proto::convert::{event_to_wire, job_summary_to_wire, spec_from_wire, worker_summary_to_wire};
+use corridor_proto::convert::{
+    event_to_wire, job_summary_to_wire, loss_to_wire, spec_from_wire, worker_summary_to_wire,
+};
 use corridor_proto::v1;
 use corridor_shared::book::{Searched, canonical};
 use corridor_shared::job::{ENGINE_EPOCH, JobId, JobSpec, JobSummary};
@@ -70,11 +72,32 @@ impl AnalysisService {
         Some(Box::new(Known { depth, lines }))
     }
 
-    async fn act(&self, question: Question) -> Result<(), Status> {
+    /// Hands a job in that nobody watches yet. Whoever is content with what a book knows gets that.
+    ///
+    /// # Errors
+    /// The cluster refuses it, or does not answer.
+    pub(crate) async fn hand_in(&self, spec: JobSpec, fresh: bool) -> Result<JobId, Status> {
+        let known = self.known(&spec, fresh).await;
+        let question = Question::Submit { spec: Box::new(spec), watcher: None, known };
+        match self.cluster.ask(question).await.map_err(|error| unanswered(&error))? {
+            Answer::Job(job) => Ok(job),
+            _ => Err(wrong_answer()),
+        }
+    }
+
+    /// Gives an order that has no answer but that it is carried out.
+    ///
+    /// # Errors
+    /// The cluster refuses it, or does not answer.
+    pub(crate) async fn act(&self, question: Question) -> Result<(), Status> {
         self.cluster.ask(question).await.map(|_| ()).map_err(|error| unanswered(&error))
     }
 
-    async fn jobs(&self, question: Question) -> Result<Vec<JobSummary>, Status> {
+    /// Asks where jobs stand.
+    ///
+    /// # Errors
+    /// As [`AnalysisService::act`].
+    pub(crate) async fn jobs(&self, question: Question) -> Result<Vec<JobSummary>, Status> {
         match self.cluster.ask(question).await.map_err(|error| unanswered(&error))? {
             Answer::Jobs(jobs) => Ok(jobs),
             _ => Err(wrong_answer()),
@@ -144,13 +167,9 @@ impl v1::analysis_server::Analysis for AnalysisService {
         &self,
         request: Request<v1::SubmitRequest>,
     ) -> Result<Response<v1::SubmitResponse>, Status> {
-        let spec = Box::new(decode_spec(&request, |request| request.spec.as_ref())?);
-        let known = self.known(&spec, request.get_ref().fresh).await;
-        let question = Question::Submit { spec, watcher: None, known };
-        match self.cluster.ask(question).await.map_err(|error| unanswered(&error))? {
-            Answer::Job(job) => Ok(Response::new(v1::SubmitResponse { job: job.0 })),
-            _ => Err(wrong_answer()),
-        }
+        let spec = decode_spec(&request, |request| request.spec.as_ref())?;
+        let job = self.hand_in(spec, request.get_ref().fresh).await?;
+        Ok(Response::new(v1::SubmitResponse { job: job.0 }))
     }
 
     async fn get(&self, request: Request<v1::GetRequest>) -> Result<Response<v1::GetResponse>, Status> {
@@ -201,10 +220,12 @@ impl v1::analysis_server::Analysis for AnalysisService {
         &self,
         _request: Request<v1::WorkersRequest>,
     ) -> Result<Response<v1::WorkersResponse>, Status> {
-        match self.cluster.ask(Question::Workers).await.map_err(|error| unanswered(&error))? {
-            Answer::Workers(workers) => {
+        let ask = async |question| self.cluster.ask(question).await.map_err(|error| unanswered(&error));
+        match (ask(Question::Workers).await?, ask(Question::Losses).await?) {
+            (Answer::Workers(workers), Answer::Losses(losses)) => {
                 let workers = workers.iter().map(worker_summary_to_wire).collect();
-                Ok(Response::new(v1::WorkersResponse { workers }))
+                let losses = losses.iter().map(loss_to_wire).collect();
+                Ok(Response::new(v1::WorkersResponse { workers, losses }))
             }
             _ => Err(wrong_answer()),
         }

@@ -11,9 +11,10 @@ use corridor_proto::convert::{
     root_moves_to_wire,
 };
 use corridor_proto::v1;
+use corridor_shared::board::Position;
 use corridor_shared::book::{Book, Record, canonical};
 use corridor_shared::exchange::folded;
-use corridor_shared::job::{BookJobSpec, ENGINE_EPOCH, Line};
+use corridor_shared::job::{BookJobSpec, ENGINE_EPOCH, JobId, Line};
 use futures_util::Stream;
 use futures_util::stream::{self, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
@@ -24,7 +25,7 @@ use super::{malformed, unanswered, unread, wrong_answer};
 use crate::cluster::{Answer, Entered, Question};
 use crate::driver::Handle;
 use crate::limits::{ENTERED_AT_ONCE, EXPORTED_AT_ONCE, EXPORTED_BYTES};
-use crate::store::{BookReader, Checked};
+use crate::store::{BookReader, Checked, Listed};
 
 /// Opening books.
 #[derive(Clone)]
@@ -116,6 +117,52 @@ impl BookService {
             all.positions = entered.positions;
         }
         Ok(all)
+    }
+
+    /// Hands in a book's job that nobody watches yet, or joins one that does the same.
+    ///
+    /// # Errors
+    /// There is no such book, or the cluster refuses.
+    pub(crate) async fn hand_in(&self, spec: BookJobSpec) -> Result<JobId, Status> {
+        self.open(&spec.book, false).await?;
+        match self.ask(Question::SubmitBook { spec: Box::new(spec), watcher: None }).await? {
+            Answer::Job(job) => Ok(job),
+            _ => Err(wrong_answer()),
+        }
+    }
+
+    /// What a book says of a position, in canonical orientation.
+    ///
+    /// # Errors
+    /// There is no store, it cannot be read, or the position is not in the book.
+    pub(crate) async fn record(&self, name: &str, position: &Position) -> Result<Record, Status> {
+        let found = self.reader()?.position(name, position).await.map_err(|error| unread(&error))?;
+        found.ok_or_else(|| Status::not_found(format!("position: it is not in book '{name}'")))
+    }
+
+    /// The same, or nothing if the position is not in the book.
+    ///
+    /// # Errors
+    /// As [`BookService::record`].
+    pub(crate) async fn record_if_there(
+        &self,
+        name: &str,
+        position: &Position,
+    ) -> Result<Option<Record>, Status> {
+        let found = self.reader()?.position(name, position).await.map_err(|error| unread(&error))?;
+        if found.is_none() && self.listed().await?.iter().all(|book| book.name != name) {
+            return Err(no_book(name));
+        }
+        Ok(found)
+    }
+
+    /// The books; none without a store.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) async fn listed(&self) -> Result<Vec<Listed>, Status> {
+        let Some(books) = &self.books else { return Ok(Vec::new()) };
+        books.list().await.map_err(|error| unread(&error))
     }
 
     /// Hands a book's job in and streams its events.
@@ -261,10 +308,7 @@ impl v1::book_server::Book for BookService {
         let name = book_name(&request.book, "book").map_err(|error| malformed(&error))?;
         let position =
             position_from_spec(request.position.as_ref(), "position").map_err(|error| malformed(&error))?;
-        let found = self.reader()?.position(&name, &position).await.map_err(|error| unread(&error))?;
-        let Some(record) = found else {
-            return Err(Status::not_found(format!("position: it is not in book '{name}'")));
-        };
+        let record = self.record(&name, &position).await?;
         let node = v1::BookNode { unreachable: false, ..record_to_wire(&record, ENGINE_EPOCH) };
         Ok(Response::new(v1::NodeResponse { node: Some(node) }))
     }

@@ -25,6 +25,11 @@ fn malformed(error: &ConvertError) -> Status {
     Status::invalid_argument(error.to_string())
 }
 
+/// What was answered, or why not.
+pub(crate) fn asked<T>(answer: Result<T, AskError>) -> Result<T, Status> {
+    answer.map_err(|error| unanswered(&error))
+}
+
 /// A question without an answer.
 fn unanswered(error: &AskError) -> Status {
     let text = error.to_string();

@@ -46,7 +46,7 @@ pub fn book_name(text: &str, field: &str) -> Converted<Arc<str>> {
     Ok(text.into())
 }
 
-fn limits_to_wire(limits: JobLimits) -> v1::Limits {
+pub(super) fn limits_to_wire(limits: JobLimits) -> v1::Limits {
     v1::Limits { depth: limits.depth.map(u32::from), time_ms: limits.time.map(millis), nodes: limits.nodes }
 }
 

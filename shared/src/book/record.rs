@@ -31,6 +31,28 @@ impl Record {
         self.position.canonical_key()
     }
 
+    /// The same in the orientation of a position: this one, or its mirror image.
+    #[must_use]
+    pub fn turned(mut self, position: &Position) -> Self {
+        if self.position == *position {
+            return self;
+        }
+        self.position = *position;
+        let turn = |mv: &mut Move| *mv = mv.mirrored();
+        self.moves.iter_mut().flatten().for_each(turn);
+        if let Some(searched) = &mut self.searched {
+            searched.best_move.iter_mut().for_each(turn);
+            searched.pv.iter_mut().for_each(turn);
+            searched.others.iter_mut().for_each(|other| turn(&mut other.mv));
+        }
+        if let Some(Value { source: Source::BackedUp(mv), .. }) = &mut self.value {
+            turn(mv);
+        }
+        self.children.iter_mut().for_each(|(mv, _)| turn(mv));
+        self.children.sort_by_cached_key(|(mv, _)| mv.to_string());
+        self
+    }
+
     /// The value of the book's moves and the search together; `None` if no move of the book has a value.
     #[must_use]
     pub fn backed_up(&self) -> Option<Value> {

@@ -78,6 +78,20 @@ impl Notation {
             Self::Qf => "qf",
         }
     }
+
+    /// What it looks like, in a few words.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Man => "e2, e3h: walls by the square nearest a1",
+            Self::Nw => "walls by their upper left square",
+            Self::Flip => "seen from the other end: the first mover starts on e9",
+            Self::Prefix => "he3: orientation first",
+            Self::Qtp => "text protocol: e4 h",
+            Self::Tq1 => "replay code, tq1#...",
+            Self::Qf => "base64 code",
+        }
+    }
 }
 
 impl fmt::Display for Notation {

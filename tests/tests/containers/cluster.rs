@@ -284,7 +284,7 @@ impl Cluster {
     pub(crate) async fn list(&self) -> Vec<WorkerSummary> {
         let mut client = self.coordinator.address().client().await;
         let answer = client.workers(v1::WorkersRequest {}).await.expect("workers").into_inner();
-        answer.workers.into_iter().map(worker_summary_from_wire).collect()
+        answer.workers.into_iter().map(worker_summary_from_wire).collect::<Result<_, _>>().expect("workers")
     }
 
     /// A worker in short; `None` unless it is registered.

@@ -1,0 +1,43 @@
+// Form fields: what is typed into them, and the server's word on it next to the one at fault.
+
+import { byId, setText } from './dom.js';
+
+/**
+ * What a field holds for the wire: a number if it reads as a whole one, otherwise the text as it is, so that the server
+ * says what is wrong with it. Nothing for an empty field.
+ * @param {HTMLInputElement} input
+ * @param {number} [factor] from the field's unit to the wire's, such as 1000 from seconds to ms
+ * @returns {number|string|undefined}
+ */
+export function valueOf(input, factor = 1) {
+  const text = input.value.trim();
+  if (text === '') return undefined;
+  const number = Number(text.replaceAll(/[\s,_']/g, '')) * factor;
+  return Number.isFinite(number) ? Math.round(number) : text;
+}
+
+/** Takes away what was said of the fields of a form. */
+export function clearErrors(form) {
+  for (const input of form.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid');
+  for (const note of form.querySelectorAll('.error')) setText(note, '');
+}
+
+/**
+ * Says what is wrong, next to the field with the error's name if the form has it.
+ * @param {HTMLFormElement} form
+ * @param {Error} error
+ * @param {Element} elsewhere where an error of no field of the form is said
+ * @param {Element} [fallback] the field to blame if the error names none of the form's
+ */
+export function showError(form, error, elsewhere, fallback) {
+  const name = error.field;
+  const input = (name && [...form.elements].find((element) => element.name === name)) || (error.status === 400 ? fallback : null);
+  const note = input && byId(input.getAttribute('aria-describedby') ?? '');
+  if (!note) {
+    setText(elsewhere, error.message);
+    return;
+  }
+  input.setAttribute('aria-invalid', 'true');
+  setText(note, error.message);
+  input.focus();
+}
