@@ -92,12 +92,12 @@ fn a_store_that_another_process_works_on_is_shown_and_exported() {
     let store = ground.store();
     let mut holder = endless(&store);
     let import = ["book", "import", &ground.path("games.txt"), "--notation", "man", "--store", &store];
-    let mut refusal = String::new();
-    eventually("it is held", || {
-        refusal = run(&import).stderr;
-        !refusal.is_empty()
-    });
     let pid = holder.pid();
+    // Whoever tries to have it meanwhile could be the first.
+    let lock = format!("{store}.lock");
+    let holds = |it: String| it.starts_with(&format!("process {pid} "));
+    eventually("it is held", || std::fs::read_to_string(&lock).is_ok_and(holds));
+    let refusal = run(&import).stderr;
     assert!(
         refusal.starts_with(&format!("corridor: --store: store {store} is held by process {pid} on ")),
         "{refusal}"
