@@ -200,7 +200,7 @@ async fn write(mut source: Source, format: Format, file: &Path) -> Result<u64, F
     let part = beside(file);
     let mut count = 0;
     let mut writer = BufWriter::new(File::create(&part).map_err(failure)?);
-    let _unfinished = Unfinished(&part);
+    let _unfinished = Unfinished::text(&part);
     writer.write_all(format.header().as_bytes()).map_err(failure)?;
     while let Some(positions) = source.next().await? {
         for ExportedPosition { record, .. } in &positions {
@@ -226,13 +226,26 @@ pub(super) fn beside(file: &Path) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// A file that is not complete and is taken away unless it becomes so, with whatever a store has beside it.
-pub(super) struct Unfinished<'a>(pub(super) &'a Path);
+/// A file that is not complete and is taken away unless it becomes so.
+pub(super) struct Unfinished<'a> {
+    file: &'a Path,
+    /// How the names of all that belongs to it end.
+    endings: &'static [&'static str],
+}
 
-impl Unfinished<'_> {
+impl<'a> Unfinished<'a> {
+    fn text(file: &'a Path) -> Self {
+        Self { file, endings: &[""] }
+    }
+
+    /// A store, with what stands beside one.
+    pub(super) fn store(file: &'a Path) -> Self {
+        Self { file, endings: &overwrite::STORE_FILES }
+    }
+
     /// Takes it away now.
     pub(super) fn remove(&self) {
-        for file in overwrite::STORE_FILES.map(|ending| overwrite::with_ending(self.0, ending)) {
+        for file in self.endings.iter().map(|ending| overwrite::with_ending(self.file, ending)) {
             if file.symlink_metadata().is_ok_and(|found| found.is_file()) {
                 let _ = std::fs::remove_file(file);
             }

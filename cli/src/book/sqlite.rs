@@ -17,7 +17,7 @@ use crate::store;
 /// the source.
 pub(super) async fn write(source: Source, name: &Arc<str>, file: &Path) -> Result<u64, Failure> {
     let part = beside(file);
-    let unfinished = Unfinished(&part);
+    let unfinished = Unfinished::store(&part);
     // What an earlier try has left behind is no book.
     unfinished.remove();
     let Some(mut store) = store::open(Some(&Place::File(part.clone()))).await? else { return Ok(0) };

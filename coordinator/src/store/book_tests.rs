@@ -75,7 +75,7 @@ fn lines_of(searched: &Searched) -> Vec<Line> {
 
 /// Everything between the start and the ends of the games is searched, each to its own depth.
 fn learned(mut book: Book) -> Book {
-    for (id, depth) in book.ids().zip(1..) {
+    for (id, depth) in book.ids().zip((1..=100).cycle()) {
         if !book.node(id).is_over() && book.node(id).searched().is_none() {
             let searched = searched(book.node(id).position(), depth, i32::from(depth) * 10 - 50);
             assert_eq!(book.learn(id, searched, ENGINE_EPOCH), Learned::Value);
