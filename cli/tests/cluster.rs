@@ -109,7 +109,7 @@ fn serve_is_a_cluster_in_one_process() {
     let arguments =
         ["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--workers", "2", "--hash", "4M"];
     let mut serve = Server::start(&arguments);
-    let (url, probes) = (serve.url("listening"), serve.url("health"));
+    let (url, probes) = (serve.url("listening"), serve.url("live board"));
     serve.line("2 workers");
     assert!(healthy(&url) && healthy(&format!("{probes}/readyz")));
     let events = lines(&ok(&["analyze", "--moves", "", "--depth", "3", "--json", "--coordinator", &url]));
@@ -123,7 +123,7 @@ fn serve_is_a_cluster_in_one_process() {
 #[test]
 fn readiness_falls_before_the_end_and_liveness_holds() {
     let mut coordinator = Server::coordinator(&[]);
-    let (url, probes) = (coordinator.url("listening"), coordinator.url("health"));
+    let (url, probes) = (coordinator.url("listening"), coordinator.url("live board"));
     let mut worker = Server::worker(&url, &["--threads", "1", "--name", "anna"]);
     let worker_probes = worker.url("health");
     let ready = |probes: &str| run(&["health", &format!("{probes}/readyz")]);
