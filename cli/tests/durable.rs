@@ -166,7 +166,7 @@ fn a_disk_that_is_full_pauses_jobs_until_there_is_room() {
         "trap '' XFSZ; exec \"$0\" coordinator --listen 127.0.0.1:0 --http 127.0.0.1:0 --store \"$1\"";
     limited.args(["-c", script, env!("CARGO_BIN_EXE_corridor"), &ground.name]);
     let mut coordinator = Server::start_command(limited);
-    let (url, probes) = (coordinator.url("listening"), coordinator.url("health"));
+    let (url, probes) = (coordinator.url("listening"), coordinator.url("live board"));
     let mut worker = Server::worker(&url, &["--threads", "1"]);
     worker.line("registered");
     let at = ["--coordinator", &url];
@@ -275,7 +275,7 @@ fn a_database_that_goes_away_pauses_jobs_until_it_is_back() {
     let Some(server) = postgres::server() else { return };
     let ground = on(server.database());
     let mut coordinator = Server::coordinator(&["--store", &ground.name]);
-    let (url, probes) = (coordinator.url("listening"), coordinator.url("health"));
+    let (url, probes) = (coordinator.url("listening"), coordinator.url("live board"));
     let mut worker = Server::worker(&url, &["--threads", "1"]);
     worker.line("registered");
     let at = ["--coordinator", &url];
