@@ -103,11 +103,12 @@ export class Book {
 
   #draw(node, turn) {
     show(byId('book-none'), false);
-    const value = node.backed_up_white ?? node.score_white;
+    const backed = node.backed_up_white ? boundedText(node.backed_up_white, node.backed_up_bound) : null;
+    const own = node.score_white ? boundedText(node.score_white, node.bound) : null;
     setFacts(byId('book-facts'), [
-      ['value', value ? scoreText(value) : 'not analysed'],
-      ['backed up', node.backed_up_white ? scoreText(node.backed_up_white) : null],
-      ['own search', node.score_white ? `${boundedText(node.score_white, node.bound)}` : null],
+      ['value', backed ?? own ?? 'not analysed'],
+      ['backed up', backed],
+      ['own search', own],
       ['depth', node.depth ? String(node.depth) : null],
       ['best', node.best_move ?? null],
       ['nodes', node.nodes ? short(node.nodes) : null],
