@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p corridor-cli --bench book`; phases by name: `-- large` (a book of 100,000 positions: import, one new value,
 //! `show`), `-- cost` (the coordinator's own work on a position, at depth 1), `-- two` (two workers of one thread against one on
-//! 200 positions, in turns, the least of three rounds).
+//! 200 positions, and two such jobs apart from each other, in turns, the least of three rounds).
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
@@ -269,17 +269,29 @@ fn analyzed(workers: usize) -> Duration {
     run(&["book", "analyze", "--depth", SHARED_DEPTH, "--coordinator", &url])
 }
 
+/// Two such jobs on two books that know nothing of each other, until both are done: all that the machine has.
+fn apart() -> Duration {
+    let other = std::thread::spawn(|| analyzed(1));
+    let one = analyzed(1);
+    one.max(other.join().expect("a job"))
+}
+
 fn two() {
-    let (mut ones, mut twos) = (Vec::new(), Vec::new());
+    let (mut ones, mut twos, mut aparts) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         ones.push(analyzed(1));
         twos.push(analyzed(2));
+        aparts.push(apart());
     }
     let least = |times: &[Duration]| times.iter().min().expect("a round").as_secs_f64();
-    let (one, two) = (least(&ones), least(&twos));
+    let (one, two, apart) = (least(&ones), least(&twos), least(&aparts));
     println!(
         "| two workers against one, {SHARED} positions to depth {SHARED_DEPTH} | {two:.2} s against {one:.2} s: {:.2} times | 1.8 times |",
         one / two
+    );
+    println!(
+        "| two such jobs apart from each other, against one of them | {apart:.2} s: {:.2} times | |",
+        2.0 * one / apart
     );
 }
 
