@@ -149,7 +149,8 @@ async fn run(mut events: EventStream, feed: &broadcast::Sender<Message>) {
         let (records, is_last) = gathered(first, &mut events, due).await;
         due = Instant::now() + VIEWER_INTERVAL;
         tell(feed, records, is_last);
-        if is_last {
+        // Who goes on without anybody would keep a job alive that nobody watches.
+        if is_last || feed.receiver_count() == 0 {
             return;
         }
     }

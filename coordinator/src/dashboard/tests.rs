@@ -292,6 +292,27 @@ async fn after_the_last_event_a_line_stays_open_until_the_coordinator_stops() {
     }
 }
 
+/// A job that ends when nobody watches it does so when the browser has gone, also while it is busy.
+#[tokio::test(start_paused = true)]
+async fn a_browser_that_has_gone_watches_nothing() {
+    let site = Site::new();
+    let answer = site.post("/api/v1/jobs", r#"{"depth":4,"detach":false}"#).await;
+    let job = JobId(body(answer).await["job"].as_u64().expect("a number"));
+    let mut sse = site.events(&format!("/api/v1/jobs/{job}/events"), None).await;
+    let _ = sse.message().await;
+    drop(sse);
+    let until = tokio::time::Instant::now() + 3 * crate::limits::UNWATCHED_TIME;
+    while tokio::time::Instant::now() < until {
+        // Refused once it has ended.
+        for question in [Question::Pause(job), Question::Resume(job)] {
+            let _ = site.handle.ask(question).await;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    }
+    let summary = body(site.get(&format!("/api/v1/jobs/{job}")).await).await;
+    assert_eq!((&summary["state"], &summary["reason"]), (&json!("done"), &json!("cancelled")));
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_cluster_is_looked_at_once_a_second_for_everybody() {
     let site = Site::new();

@@ -170,9 +170,11 @@ impl Book {
                 leader = Some(leader.map_or(known, |leader| leader.better(known)));
             }
         }
+        // A proof stands, unless there is a shorter win.
+        if is_proven(score) && leader.is_none_or(|leader| leader.worth.score <= score.max(MAX_CM)) {
+            return own;
+        }
         match leader {
-            // A proof stands, unless there is a shorter win.
-            Some(leader) if is_proven(score) && leader.worth.score <= score.max(MAX_CM) => own,
             Some(leader) if leader.worth.score > score => {
                 leader.value(turn, if is_open { Bound::Lower } else { leader.bound })
             }

@@ -209,6 +209,15 @@ fn a_bound_goes_up_as_what_it_is() {
     book.settle();
     assert_eq!(verdict(&book, "e2"), Some((WhiteScore::Cm(30), Bound::Exact, Source::BackedUp(mv("e8")))));
     assert_eq!(verdict(&book, START), Some((WhiteScore::Cm(30), Bound::Exact, Source::BackedUp(mv("e2")))));
+    // A proof stands, whatever is known of its move.
+    let lost = Searched { score_white: WhiteScore::WhiteWinsIn(20), ..found(4, 0, "e8") };
+    let mut proven = book.clone();
+    learn(&mut proven, "e2", lost);
+    let sooner =
+        Searched { score_white: WhiteScore::WhiteWinsIn(9), bound: Bound::Lower, ..found(12, 0, "e3") };
+    learn(&mut proven, "e2 e8", sooner);
+    proven.settle();
+    assert_eq!(verdict(&proven, "e2"), Some((WhiteScore::WhiteWinsIn(20), Bound::Exact, Source::Search)));
     // Black's e8 is refuted; of the other moves one is known, less deep, and none is better than e8 seemed.
     learn(&mut book, "e2 e7h", found(5, 60, "e3"));
     learn(&mut book, "e2 e8", found(10, 90, "e3"));
