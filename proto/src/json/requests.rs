@@ -215,6 +215,7 @@ impl JobRequest {
 #[serde(deny_unknown_fields)]
 pub struct BookAnalyzeRequest {
     depth: Option<u32>,
+    time_ms: Option<u64>,
     nodes: Option<u64>,
     stale: Option<bool>,
     most: Option<u32>,
@@ -229,7 +230,7 @@ impl BookAnalyzeRequest {
     pub fn job(&self, book: &str) -> Result<BookJobSpec, Fault> {
         let request = v1::BookAnalyzeRequest {
             book: book.to_owned(),
-            limits: Some(v1::Limits { depth: self.depth, time_ms: None, nodes: self.nodes }),
+            limits: Some(v1::Limits { depth: self.depth, time_ms: self.time_ms, nodes: self.nodes }),
             multipv: None,
             prune: i32::from(v1::PruneMode::Cat),
             deterministic: false,
@@ -248,9 +249,10 @@ impl BookAnalyzeRequest {
 pub struct ExpandRequest {
     positions: Option<u32>,
     depth: Option<u32>,
+    time_ms: Option<u64>,
     nodes: Option<u64>,
     max_cost_cm: Option<u64>,
-    time_ms: Option<u64>,
+    stop_after_ms: Option<u64>,
     side: Option<Cow<'static, str>>,
     priority: Option<i32>,
 }
@@ -270,16 +272,20 @@ impl ExpandRequest {
         let request = v1::ExpandRequest {
             book: book.to_owned(),
             positions: self.positions.unwrap_or(0),
-            limits: Some(v1::Limits { depth: self.depth, time_ms: None, nodes: self.nodes }),
+            limits: Some(v1::Limits { depth: self.depth, time_ms: self.time_ms, nodes: self.nodes }),
             prune: i32::from(v1::PruneMode::Cat),
             priority: self.priority.unwrap_or(0),
             detach: true,
             max_cost_cm: self.max_cost_cm,
-            time_ms: self.time_ms,
+            time_ms: self.stop_after_ms,
             side: i32::from(side),
             ..v1::ExpandRequest::default()
         };
-        Ok(expand_from_wire(&request, None)?)
+        expand_from_wire(&request, None).map_err(|error| match &*error.field {
+            // A page has two times, and one level of names.
+            "time_ms" => Fault::of("stop_after_ms", &error.fault),
+            _ => error.into(),
+        })
     }
 }
 
@@ -287,7 +293,7 @@ impl ExpandRequest {
 mod tests {
     use std::time::Duration;
 
-    use corridor_shared::job::RootPrune;
+    use corridor_shared::job::{BookTask, RootPrune};
 
     use super::*;
 
@@ -351,8 +357,24 @@ mod tests {
         assert_eq!((&*spec.book, spec.limits.depth, spec.detach), ("main", Some(3), true));
         let endless: ExpandRequest = from_json(br#"{"depth":3}"#).expect("it reads");
         assert_eq!(endless.job("main").expect_err("refused").field.as_deref(), Some("positions"));
-        let analyze: BookAnalyzeRequest = from_json(br#"{"depth":3,"stale":true}"#).expect("it reads");
-        assert!(analyze.job("main").is_ok());
+        let timed: ExpandRequest =
+            from_json(br#"{"positions":5,"time_ms":1500,"stop_after_ms":9000}"#).expect("it reads");
+        let spec = timed.job("main").expect("a job");
+        let stop = match spec.task {
+            BookTask::Expand { time, .. } => time,
+            BookTask::Analyze { .. } => None,
+        };
+        let times = (spec.limits.time, stop);
+        assert_eq!(times, (Some(Duration::from_millis(1500)), Some(Duration::from_secs(9))));
+        for (text, field) in [
+            (r#"{"positions":5,"time_ms":0}"#, "time_ms"),
+            (r#"{"positions":5,"depth":1,"stop_after_ms":0}"#, "stop_after_ms"),
+        ] {
+            let wrong: ExpandRequest = from_json(text.as_bytes()).expect("it reads");
+            assert_eq!(wrong.job("main").expect_err("refused").field.as_deref(), Some(field));
+        }
+        let analyze: BookAnalyzeRequest = from_json(br#"{"time_ms":3000,"stale":true}"#).expect("it reads");
+        assert_eq!(analyze.job("main").expect("a job").limits.time, Some(Duration::from_secs(3)));
         assert_eq!(analyze.job("").expect_err("refused").field.as_deref(), Some("book"));
     }
 }

@@ -14,7 +14,8 @@ export class Book {
   #game;
   #asked = 0;
   #handlers;
-  #openJobs = '';
+  /** What of the books' jobs was seen last. */
+  #followed = { states: '', done: '' };
 
   /**
    * @param {import('./game.js').Game} game
@@ -138,11 +139,12 @@ export class Book {
   }
 
   /**
-   * Shows how far the books' jobs are; when one ends, the book is read again.
+   * Shows how far the books' jobs are, and what has come of them.
    * @param {import('./cluster.js').Cluster} cluster
    */
   drawProgress(cluster) {
-    const jobs = (cluster.picture?.jobs ?? []).filter(({ book, state }) => book && OPEN_STATES.includes(state));
+    const all = (cluster.picture?.jobs ?? []).filter(({ book }) => book);
+    const jobs = all.filter(({ state }) => OPEN_STATES.includes(state));
     keyed(byId('book-progress'), jobs, ({ job }) => job,
       ({ job }) => el('div', { class: 'progress-line', 'data-testid': `book-job-${job}` }, el('button', { type: 'button', class: 'link', 'data-job': job }, `Job ${job}`),
         el('progress', { max: 1, 'aria-label': `Progress of job ${job}` }), el('span', { class: 'quiet num' })),
@@ -151,11 +153,15 @@ export class Book {
         setAttributes(node.children[1], { value: (share ?? 0).toFixed(3) });
         setText(node.children[2], `${job.book.book}: ${job.book.task}, ${text}${job.state === 'running' ? '' : `, ${job.state}`}`);
       });
-    const open = jobs.map(({ job }) => job).join(' ');
-    if (open !== this.#openJobs) {
-      this.#openJobs = open;
-      this.refresh();
-    }
+    this.#follow(all.map(({ job, state }) => `${job} ${state}`).join(), all.map(({ book }) => book.done).join());
+  }
+
+  /** Reads the book again when a job has begun or ended, however short it was, and the position while one goes on. */
+  #follow(states, done) {
+    const before = this.#followed;
+    this.#followed = { states, done };
+    if (before.states !== states) this.refresh();
+    else if (before.done !== done) this.look();
   }
 
   async #work(task) {
@@ -163,12 +169,14 @@ export class Book {
     clearErrors(form);
     const body = {
       depth: valueOf(byId('book-depth')),
+      time_ms: valueOf(byId('book-time'), 1000),
       nodes: valueOf(byId('book-nodes')),
       priority: valueOf(byId('book-priority')),
     };
     if (task === 'expand') {
       body.positions = valueOf(byId('book-positions'));
       body.max_cost_cm = valueOf(byId('book-cost'));
+      body.stop_after_ms = valueOf(byId('book-stop'), 1000);
       body.side = byId('book-side').value;
     } else if (byId('book-stale').checked) {
       body.stale = true;

@@ -28,6 +28,11 @@ export function bindExchange(game) {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     clearErrors(form);
+    if (text.value.trim() === '') {
+      showError(form, new Error('There is nothing to load: paste something first.'), byId('paste-error'));
+      text.focus();
+      return;
+    }
     const asked = kind.value === 'position'
       ? { position: text.value.trim() }
       : { moves: text.value.trim(), notation: kind.value };

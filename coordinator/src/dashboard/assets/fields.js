@@ -2,9 +2,12 @@
 
 import { byId, setText } from './dom.js';
 
+/** A whole number whose thousands may be set apart. A decimal comma is none: nobody's 1,5 becomes 15. */
+const GROUPED = /^\d{1,3}([ \u00a0\u202f,_'’]\d{3})+$/;
+
 /**
- * What a field holds for the wire: a number if it reads as a whole one, otherwise the text as it is, so that the server
- * says what is wrong with it. Nothing for an empty field.
+ * What a field holds for the wire: a number if it reads as one, whole in the wire's unit; otherwise the text as it is, so
+ * that the server says what is wrong with it. Nothing for an empty field.
  * @param {HTMLInputElement} input
  * @param {number} [factor] from the field's unit to the wire's, such as 1000 from seconds to ms
  * @returns {number|string|undefined}
@@ -12,8 +15,10 @@ import { byId, setText } from './dom.js';
 export function valueOf(input, factor = 1) {
   const text = input.value.trim();
   if (text === '') return undefined;
-  const number = Number(text.replaceAll(/[\s,_']/g, '')) * factor;
-  return Number.isFinite(number) ? Math.round(number) : text;
+  const number = Number(GROUPED.test(text) ? text.replaceAll(/\D/g, '') : text);
+  // A unit of the reader's may be told in parts, such as half a second; nodes may not.
+  const whole = factor === 1 ? number : Math.round(number * factor);
+  return Number.isSafeInteger(whole) ? whole : text;
 }
 
 /** Takes away what was said of the fields of a form. */
