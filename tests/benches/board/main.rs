@@ -4,7 +4,8 @@
 //! Speed is printed beside what it must be, on a machine with nothing else to do. What must be right is asserted: every viewer sees
 //! every event once, however slow it was, and the page misses none.
 //!
-//! Names of phases as arguments run those alone: `weight`, `open`, `pixels`, `thread`, `viewers`.
+//! Names of phases as arguments run those alone: `weight`, `open`, `pixels`, `thread`, `viewers`. `look` says where the page of such a job is,
+//! for whoever wants to look into it with a browser's own tools, and goes on until its input ends.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -28,6 +29,7 @@ mod viewers;
 #[allow(dead_code, reason = "the load benchmark uses the rest")]
 mod watchers;
 
+use std::io::Read;
 use std::time::Duration;
 
 use corridor_proto::v1::analysis_client::AnalysisClient;
@@ -76,7 +78,24 @@ fn main() {
         if wants("viewers") {
             viewers::many(crowd.handle().clone()).await;
         }
+        if wanted.iter().any(|it| it == "look") {
+            look().await;
+        }
     });
+}
+
+/// A job to look at, until the input ends.
+async fn look() {
+    let mut cluster = Cluster::start().await;
+    let job = cluster.job().await;
+    println!("http://{}/#job={job}", cluster.process.page());
+    let (ended, end) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        let _ = ended.send(());
+    });
+    let _ = end.await;
+    cluster.stop().await;
 }
 
 /// A figure, what it must be, and whether it is.
