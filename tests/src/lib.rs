@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod browser;
 mod fake_worker;
 mod moody;
 pub mod postgres;
