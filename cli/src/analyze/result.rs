@@ -2,7 +2,7 @@
 
 use corridor_shared::board::Position;
 use corridor_shared::cat::cat_snapshot;
-use corridor_shared::job::{DoneReport, Line, StoppedBy};
+use corridor_shared::job::{AuditReport, DoneReport, Line, StoppedBy};
 use corridor_shared::score::WhiteScore;
 
 use super::table;
@@ -28,6 +28,11 @@ pub(crate) fn board(position: &Position) -> String {
         render::board::plain(position)
     };
     format!("{board}\n")
+}
+
+/// A pruned move that is better than what was searched.
+pub(crate) fn missed(report: &AuditReport) -> String {
+    format!("audit: pruned {} is better: {}", report.mv, report.score_white)
 }
 
 /// The best of the moves as a table, with what its numbers are.

@@ -29,7 +29,7 @@ impl Screen {
         self.state.see(event);
         match event {
             JobEvent::Audit(report) if report.miss => {
-                out::notice(&format!("audit: pruned {} is better: {}", report.mv, report.score_white));
+                out::notice(&result::missed(report));
             }
             JobEvent::Done(report) => {
                 self.live.clear();

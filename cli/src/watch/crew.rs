@@ -29,20 +29,32 @@ pub(super) fn lines(state: &State, lines: usize, columns: usize, paint: Paint) -
         all if all <= room => all,
         _ => room.saturating_sub(1),
     };
-    let name = beat.crew.iter().take(shown).map(|worker| width(&worker.name)).max().unwrap_or(0);
+    let mut workers: Vec<&WorkerSummary> = beat.crew.iter().collect();
+    if shown < workers.len() {
+        // Whoever is silent is among those that are seen.
+        workers.sort_by_key(|worker| worker.silent + age <= SILENT);
+        workers.truncate(shown);
+    }
+    let name = workers.iter().map(|worker| width(&worker.name)).max().unwrap_or(0);
     let name = name.min(MAX_NAME).min(columns / 3);
     let mut text: Vec<String> =
-        beat.crew.iter().take(shown).map(|worker| line(state, worker, age, name, paint)).collect();
+        workers.iter().map(|worker| line(state, worker, age, (name, columns), paint)).collect();
     if shown < beat.crew.len() && room > 0 {
         let others = u64::try_from(beat.crew.len() - shown).unwrap_or(u64::MAX);
-        let more = if shown > 0 { " more" } else { "" };
-        text.push(paint.dim(&format!("{}{more}", counted(others, "worker"))));
+        let what = if shown > 0 { "more worker" } else { "worker" };
+        text.push(paint.dim(&counted(others, what)));
     }
     text.extend(losses);
     text.iter().map(|line| cut(line, columns)).collect()
 }
 
-fn line(state: &State, worker: &WorkerSummary, age: Duration, name: usize, paint: Paint) -> String {
+fn line(
+    state: &State,
+    worker: &WorkerSummary,
+    age: Duration,
+    (name, columns): (usize, usize),
+    paint: Paint,
+) -> String {
     let silent = worker.silent + age;
     let (mark, alive) = if silent > SILENT {
         (paint.bad("\u{25cb}"), paint.bad(&format!("  silent for {}", span(silent))))
@@ -56,28 +68,29 @@ fn line(state: &State, worker: &WorkerSummary, age: Duration, name: usize, paint
     } else {
         String::new()
     };
-    let does = does(state, worker);
+    let does = does(state, worker, columns);
     format!("{mark} {} {}{alive}  {does}", fitted(&worker.name, name), right(&rate, 7))
 }
 
 /// What it searches, of this job first.
-fn does(state: &State, worker: &WorkerSummary) -> String {
+fn does(state: &State, worker: &WorkerSummary, columns: usize) -> String {
     let ours = worker.holds.iter().find(|unit| state.is_ours(unit));
     let waiting = usize::try_from(worker.units).unwrap_or(0).saturating_sub(1);
     let rest = if waiting > 0 { format!(", {waiting} waiting") } else { String::new() };
     match (ours, worker.holds.first()) {
-        (Some(unit), _) => format!("{}{rest}", named(unit)),
+        (Some(unit), _) => format!("{}{rest}", named(unit, columns)),
         (None, Some(other)) => format!("works on job {}", other.job),
         (None, None) if worker.units > 0 => counted(worker.units.into(), "unit"),
         (None, None) => "idle".to_owned(),
     }
 }
 
-/// `e3h e8 depth 12, 1.3M, 3.2 s`.
-fn named(unit: &HeldUnit) -> String {
-    const PLIES: usize = 4;
-    let mut moves: Vec<String> = unit.moves.iter().take(PLIES).map(ToString::to_string).collect();
-    if unit.moves.len() > PLIES {
+/// `e3h e8 .. depth 12, 1.3M, 3.2 s`.
+fn named(unit: &HeldUnit, columns: usize) -> String {
+    const WIDE: usize = 56;
+    let plies = if columns < WIDE { 2 } else { 4 };
+    let mut moves: Vec<String> = unit.moves.iter().take(plies).map(ToString::to_string).collect();
+    if unit.moves.len() > plies {
         moves.push("..".to_owned());
     }
     let line = if moves.is_empty() { "the position".to_owned() } else { moves.join(" ") };
@@ -87,7 +100,7 @@ fn named(unit: &HeldUnit) -> String {
     } else {
         String::new()
     };
-    format!("{line} to depth {}{nodes}{running}", unit.depth)
+    format!("{line} depth {}{nodes}{running}", unit.depth)
 }
 
 fn losses(losses: &[WorkerLoss], age: Duration, paint: Paint) -> Vec<String> {

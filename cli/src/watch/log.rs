@@ -55,9 +55,7 @@ impl Log {
             JobEvent::Accepted(accepted) => Some(accepted_line(accepted)),
             JobEvent::State(StateChange { state, reason }) => Some(trouble(*state, reason)),
             JobEvent::Iteration(report) => Some(self.iteration(report)),
-            JobEvent::Audit(report) if report.miss => {
-                Some(format!("audit: pruned {} is better: {}", report.mv, report.score_white))
-            }
+            JobEvent::Audit(report) if report.miss => Some(result::missed(report)),
             JobEvent::BookAccepted(accepted) => Some(book_accepted(accepted)),
             JobEvent::Position(report) => Some(position(report)),
             JobEvent::PositionFailed(failure) => {
@@ -80,7 +78,7 @@ impl Log {
         let before = before.map(|before| format!(" instead of {before}")).unwrap_or_default();
         let line: Vec<String> = pv.iter().map(ToString::to_string).collect();
         format!(
-            "depth {depth}: {best_move}{before} {score_white}, {} in {}, {}/s, {}; line {}",
+            "depth {depth}: {best_move} {score_white}{before}, {} in {}, {}/s, {}; line {}",
             counted(report.nodes, "node"),
             span(report.elapsed),
             grouped(report.nodes_per_second),

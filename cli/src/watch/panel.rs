@@ -9,7 +9,7 @@ use super::{bars, candidates, crew};
 use crate::analyze::live::{bar, flow, width};
 use crate::analyze::state::State;
 use crate::render::in_plies;
-use crate::units::{grouped, short, span};
+use crate::units::{counted, grouped, short, span};
 
 /// Lines of the table that are worth it: its heading and two moves.
 const LEAST_TABLE: usize = 3;
@@ -28,7 +28,7 @@ pub(super) fn title(state: &State, columns: usize, paint: Paint) -> String {
         let workers = state.beat().map(|beat| {
             let rate = beat.nodes_per_second;
             let rate = if rate > 0 { format!(", {}/s", short(rate)) } else { String::new() };
-            format!("  {}{rate}", crate::units::counted(beat.workers, "worker"))
+            format!("  {}{rate}", counted(beat.workers, "worker"))
         });
         let job = paint.bold(&job);
         format!("{job}  {}{}  {}", paint.good("running"), workers.unwrap_or_default(), span(state.elapsed()))
@@ -162,8 +162,8 @@ fn history(state: &State, columns: usize, paint: Paint) -> Vec<String> {
     let label = "score ";
     let line = bars::sparkline(&scores, (columns / 2).saturating_sub(label.len()));
     let room = columns.saturating_sub(label.len() + width(&line) + 1);
-    let last = last_that_fit(scores.iter().map(|&score| candidates::brief(score)).collect(), room);
-    let best = last_that_fit(runs(&reports), columns.saturating_sub(label.len()));
+    let last = last_that_fit(&scores.iter().map(|&score| candidates::brief(score)).collect::<Vec<_>>(), room);
+    let best = last_that_fit(&runs(&reports), columns.saturating_sub(label.len()));
     vec![format!("{}{line} {last}", paint.dim(label)), format!("{}{best}", paint.dim("best  "))]
 }
 
@@ -183,7 +183,7 @@ fn runs(reports: &[&IterationReport]) -> Vec<String> {
 }
 
 /// The last of some pieces, with dots for those that do not fit.
-fn last_that_fit(pieces: Vec<String>, columns: usize) -> String {
+fn last_that_fit(pieces: &[String], columns: usize) -> String {
     let fits = |from: usize| {
         let dots = if from > 0 { ".. " } else { "" };
         let text = format!("{dots}{}", pieces[from..].join("  "));

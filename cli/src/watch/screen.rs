@@ -41,7 +41,7 @@ impl WatchScreen {
             JobEvent::Done(report) => {
                 out::leave_page();
                 let position = self.state.asked.as_ref().map(|asked| &asked.position);
-                out::line(&result::page(position, report))
+                out::line(&format!("{}{}", self.missed(), result::page(position, report)))
             }
             JobEvent::Error(_) => self.leave(),
             _ => Ok(()),
@@ -76,7 +76,14 @@ impl WatchScreen {
         out::leave_page();
         let Some(asked) = &self.state.asked else { return Ok(()) };
         let board = result::board(&asked.position);
-        out::line(&format!("{board}{}{}", result::ranking(&self.state.best_first()), self.state.headline()))
+        let ranking = result::ranking(&self.state.best_first());
+        out::line(&format!("{}{board}{ranking}{}", self.missed(), self.state.headline()))
+    }
+
+    /// The pruned moves that turned out to be better, a line each: the result does not name them.
+    fn missed(&self) -> String {
+        let (_, misses) = self.state.audited();
+        misses.iter().map(|miss| format!("{}\n", result::missed(miss))).collect()
     }
 }
 

@@ -219,3 +219,16 @@ fn missed_moves_are_named() {
     state.see(&audit("h7h", true));
     assert!(plain(&state, (60, 200)).contains("2 of them checked, better: h7h -1.00"));
 }
+
+#[test]
+fn of_many_workers_the_silent_ones_are_seen_and_the_others_counted() {
+    let mut state = state();
+    let mut told = crew();
+    told.crew =
+        (0..50).map(|number| worker(&format!("w{number}"), if number == 40 { 9 } else { 0 })).collect();
+    state.feel(told);
+    let text = plain(&state, (24, 80));
+    assert!(text.contains("\u{25cb} w40") && text.contains("more workers"), "{text}");
+    let listed = text.matches(['\u{25cf}', '\u{25cb}']).count();
+    assert!(text.contains(&format!("{} more workers", 50 - listed)), "{listed} of 50\n{text}");
+}
