@@ -4,7 +4,9 @@
 
 pub(crate) mod live;
 pub(crate) mod pictures;
+pub(crate) mod result;
 pub(crate) mod screen;
+pub(crate) mod state;
 pub(crate) mod table;
 
 use std::time::Duration;
@@ -16,7 +18,7 @@ use corridor_shared::search::MAX_DEPTH;
 
 use crate::client::{Client, coordinator_url};
 use crate::failure::Failure;
-use crate::follow::{Interrupt, hand_in, show};
+use crate::follow::{Interrupt, View, hand_in, show};
 use crate::local_cluster::{Crew, LocalCluster, processors};
 use crate::position_args::PositionArgs;
 use crate::signals::Interrupts;
@@ -180,7 +182,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
             let cluster = LocalCluster::start(crew, store).await?;
             let client = Client::new(vec![cluster.url()]);
             let analyzed = match client.analyze(&spec, arguments.fresh).await {
-                Ok(stream) => show(&client, stream, interrupts, Interrupt::Cancels, pictures, json).await,
+                Ok(stream) => {
+                    show(&client, stream, interrupts, Interrupt::Cancels, pictures, View::of(json)).await
+                }
                 Err(failure) => Err(failure),
             };
             cluster.stop().await;
@@ -200,6 +204,6 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
         if arguments.detach {
             return hand_in(stream, interrupts, &arguments.coordinator, json).await;
         }
-        show(&client, stream, interrupts, Interrupt::Cancels, pictures, json).await.map(drop)
+        show(&client, stream, interrupts, Interrupt::Cancels, pictures, View::of(json)).await.map(drop)
     })
 }

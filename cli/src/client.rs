@@ -10,12 +10,14 @@ use std::time::Duration;
 use anyhow::anyhow;
 use clap::Args;
 use corridor_proto::convert::{
-    event_from_wire, job_summary_from_wire, spec_to_wire, worker_summary_from_wire,
+    event_from_wire, job_summary_from_wire, loss_from_wire, spec_to_wire, worker_summary_from_wire,
 };
 use corridor_proto::limits::MAX_MESSAGE_BYTES;
 use corridor_proto::v1;
 use corridor_proto::v1::analysis_client::AnalysisClient;
-use corridor_shared::job::{BookJobSpec, EventRecord, JobEvent, JobId, JobSpec, JobSummary, WorkerSummary};
+use corridor_shared::job::{
+    BookJobSpec, EventRecord, JobEvent, JobId, JobSpec, JobSummary, WorkerLoss, WorkerSummary,
+};
 use tokio::sync::mpsc;
 use tonic::transport::{Channel, Endpoint, Uri};
 use tonic::{Code, Status, Streaming};
@@ -253,12 +255,18 @@ impl Client {
 
     /// Who is connected.
     pub(crate) async fn workers(&self) -> Result<Vec<WorkerSummary>, Failure> {
+        Ok(self.crew().await?.0)
+    }
+
+    /// Who is connected, and who was lost lately, the latest first.
+    pub(crate) async fn crew(&self) -> Result<(Vec<WorkerSummary>, Vec<WorkerLoss>), Failure> {
         let ask = |mut analysis: Analysis| async move {
-            Ok(analysis.workers(v1::WorkersRequest {}).await?.into_inner().workers)
+            Ok(analysis.workers(v1::WorkersRequest {}).await?.into_inner())
         };
-        let (workers, url) = self.first(ask).await?;
+        let (answer, url) = self.first(ask).await?;
         let read = |worker| worker_summary_from_wire(worker).map_err(|error| unreadable(&url, &error));
-        workers.into_iter().map(read).collect()
+        let workers = answer.workers.into_iter().map(read).collect::<Result<_, _>>()?;
+        Ok((workers, answer.losses.into_iter().map(loss_from_wire).collect()))
     }
 
     /// Asks the coordinators in turn until one answers; returns the answer and whose it is.

@@ -10,9 +10,11 @@ use crate::analyze::screen::Screen;
 use crate::book::BookScreen;
 use crate::client::{Client, Seen, Stream, accepted_job, json_line};
 use crate::failure::Failure;
+use crate::listing::printable;
 use crate::out;
 use crate::pulse::{Beat, Pulse};
 use crate::signals::Interrupts;
+use crate::watch::{Log, WatchScreen};
 
 /// How often the screen is looked after, and so the most often that it changes.
 const REDRAW: Duration = Duration::from_millis(100);
@@ -27,6 +29,26 @@ pub(crate) enum Interrupt {
     Cancels,
     /// Leaves it alone and ends the show.
     Leaves,
+}
+
+/// How a job is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// For programs: the events, a line each.
+    Json,
+    /// What is new at the foot of the terminal, if there is one, and the result.
+    Foot,
+    /// A page that covers the terminal, and the result; a book's job as at the foot.
+    Page,
+    /// A line for everything that happens, and the result.
+    Log,
+}
+
+impl View {
+    /// For programs or for a person who has just asked for something.
+    pub(crate) const fn of(json: bool) -> Self {
+        if json { Self::Json } else { Self::Foot }
+    }
 }
 
 /// How a job has ended.
@@ -45,9 +67,9 @@ pub(crate) async fn show(
     mut interrupts: Interrupts,
     interrupt: Interrupt,
     mut pictures: Pictures,
-    json: bool,
+    view: View,
 ) -> Result<Ended, Failure> {
-    let mut display = if json { Display::Json } else { Display::Position(Box::new(Screen::new())) };
+    let mut display = Display::new(view);
     let mut redraw = tokio::time::interval(REDRAW);
     redraw.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut job = None;
@@ -80,13 +102,17 @@ pub(crate) async fn show(
                 display.redraw();
                 continue;
             }
-            seen = stream.next() => seen?,
+            seen = stream.next() => seen,
         };
         let record = match seen {
-            Seen::Event(record) => *record,
-            Seen::Lost(reason) => {
-                lost(&reason);
+            Ok(Seen::Event(record)) => *record,
+            Ok(Seen::Lost(reason)) => {
+                display.lose(&reason);
                 continue;
+            }
+            Err(failure) => {
+                display.fail()?;
+                return Err(failure);
             }
         };
         if let Some(accepted) = accepted_job(&record.event) {
@@ -164,61 +190,98 @@ enum Display {
     Json,
     /// A person, who watches a position.
     Position(Box<Screen>),
+    /// A person, who watches a position and nothing else.
+    Page(Box<WatchScreen>),
     /// A person, who watches a book.
     Book(Box<BookScreen>),
+    /// Whoever reads it later.
+    Log(Box<Log>),
 }
 
 impl Display {
+    fn new(view: View) -> Self {
+        match view {
+            View::Json => Self::Json,
+            View::Foot => Self::Position(Box::new(Screen::new())),
+            View::Page => Self::Page(Box::new(WatchScreen::new())),
+            View::Log => Self::Log(Box::new(Log::new())),
+        }
+    }
+
     fn show(&mut self, record: &EventRecord) -> Result<(), Failure> {
-        if let (Self::Position(_), JobEvent::BookAccepted(accepted)) = (&*self, &record.event) {
+        if let (Self::Position(_) | Self::Page(_), JobEvent::BookAccepted(accepted)) = (&*self, &record.event)
+        {
             *self = Self::Book(Box::new(BookScreen::new(accepted)));
         }
         match self {
             Self::Json => {
                 if let JobEvent::PositionFailed(failure) = &record.event {
-                    out::complain(&format!("{}: {}", failure.position, failure.message));
+                    out::complain(&printable(&format!("{}: {}", failure.position, failure.message)));
                 }
                 out::line(&json_line(record)?)
             }
             Self::Position(screen) => screen.show(&record.event),
+            Self::Page(screen) => screen.show(&record.event),
             Self::Book(screen) => screen.show(&record.event),
+            Self::Log(log) => log.show(&record.event),
         }
     }
 
     fn redraw(&mut self) {
         match self {
-            Self::Json => {}
+            Self::Json | Self::Log(_) => {}
             Self::Position(screen) => screen.redraw(),
+            Self::Page(screen) => screen.redraw(),
             Self::Book(screen) => screen.redraw(),
         }
     }
 
     fn is_live(&self) -> bool {
         match self {
-            Self::Json => false,
+            Self::Json | Self::Log(_) => false,
             Self::Position(screen) => screen.is_live(),
+            Self::Page(_) => true,
             Self::Book(screen) => screen.is_live(),
         }
     }
 
     fn feel(&mut self, beat: Beat) {
         match self {
-            Self::Json => {}
+            Self::Json | Self::Log(_) => {}
             Self::Position(screen) => screen.feel(beat),
+            Self::Page(screen) => screen.feel(beat),
             Self::Book(screen) => screen.feel(beat),
         }
     }
 
+    /// The line broke: no failure, as long as it can be taken up again.
+    fn lose(&mut self, reason: &str) {
+        match self {
+            Self::Page(screen) => screen.lose(reason),
+            _ => lost(reason),
+        }
+    }
+
+    /// Shows what is known of a job that goes on without this command.
     fn leave(&mut self) -> Result<(), Failure> {
         match self {
-            Self::Json => Ok(()),
+            Self::Json | Self::Log(_) => Ok(()),
             Self::Position(screen) => screen.leave(),
+            Self::Page(screen) => screen.leave(),
             Self::Book(screen) => screen.leave(),
+        }
+    }
+
+    /// Leaves what a page has shown: with the page it would be gone.
+    fn fail(&mut self) -> Result<(), Failure> {
+        match self {
+            Self::Page(screen) => screen.leave(),
+            _ => Ok(()),
         }
     }
 }
 
 /// Says that the line broke: no failure, as long as it can be taken up again.
 fn lost(reason: &str) {
-    out::complain(&format!("{reason}; trying again"));
+    out::complain(&format!("{}; trying again", printable(reason)));
 }

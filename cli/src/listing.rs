@@ -22,12 +22,18 @@ pub(crate) fn table<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[St
 
 /// A text from elsewhere, without anything that a terminal would obey.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().flat_map(|c| if c.is_control() { c.escape_debug().collect() } else { vec![c] }).collect()
+    text.chars().flat_map(|c| if is_obeyed(c) { c.escape_debug().collect() } else { vec![c] }).collect()
+}
+
+/// Control characters, and those that turn the direction of writing, break lines or are not seen.
+fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]
 mod tests {
-    use super::table;
+    use super::{printable, table};
 
     #[test]
     fn numbers_end_at_the_right_and_nothing_is_obeyed() {
@@ -37,5 +43,11 @@ mod tests {
             shown.contains("\u{2502} a\\u{1b}[2J ") && shown.contains("\u{2506}      7 \u{2502}"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn what_turns_or_hides_text_is_shown() {
+        assert_eq!(printable("a\u{202e}b\u{9b}c\u{200b}"), "a\\u{202e}b\\u{9b}c\\u{200b}");
+        assert_eq!(printable("\u{e4}\u{6f22}"), "\u{e4}\u{6f22}");
     }
 }

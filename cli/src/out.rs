@@ -1,20 +1,26 @@
 //! The only place that writes to standard output and standard error.
 
+mod terminal;
+
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::overwrite;
 
+use terminal::above;
+pub(crate) use terminal::{draw, leave_page, show_page};
+
 /// Links that are followed one after the other, as many as the system does.
 const MAX_LINKS: usize = 40;
 
-/// Writes text to standard output and flushes it.
+/// Writes text to standard output and flushes it. A page that covers the terminal is taken away first, or it would take the
+/// text away with it.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
+    leave_page();
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| failure(&error))
 }
@@ -94,39 +100,6 @@ pub(crate) fn notice(message: &str) {
     above(format!("{message}\n").as_bytes());
 }
 
-/// Lines at the foot of the terminal behind standard error, which are drawn over and over.
-struct Foot {
-    lines: Vec<String>,
-    columns: usize,
-}
-
-/// As they stand there. Whoever writes anything else to standard error must take them away first and put them back, or it would
-/// stand in the middle of them.
-static FOOT: Mutex<Foot> = Mutex::new(Foot { lines: Vec::new(), columns: 1 });
-
-fn foot() -> MutexGuard<'static, Foot> {
-    FOOT.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Writes whole lines to standard error, above what is drawn there.
-fn above(text: &[u8]) {
-    let foot = foot();
-    if foot.lines.is_empty() {
-        return to_terminal(text);
-    }
-    let (clear, draw) = (frame(&foot.lines, &[], foot.columns), frame(&[], &foot.lines, foot.columns));
-    to_terminal(&[clear.as_bytes(), text, draw.as_bytes()].concat());
-}
-
-/// Replaces the lines at the foot of the terminal, which has so many columns; they must not be longer than that.
-pub(crate) fn draw(lines: Vec<String>, columns: usize) {
-    let mut foot = foot();
-    if lines != foot.lines {
-        to_terminal(frame(&foot.lines, &lines, columns).as_bytes());
-        (foot.lines, foot.columns) = (lines, columns);
-    }
-}
-
 /// Where the log is written to, a whole entry at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Log;
@@ -142,30 +115,6 @@ impl Write for Log {
     }
 }
 
-/// Writes a text with its escape sequences to standard error, in one piece. What is lost is lost only if nobody is there.
-fn to_terminal(bytes: &[u8]) {
-    let mut stderr = io::stderr().lock();
-    let _ = stderr.write_all(bytes).and_then(|()| stderr.flush());
-}
-
-/// The bytes that turn some lines into others, in one piece. The cursor is hidden within it only, so that no way out can
-/// leave a terminal without one; it rests below the block, where the echo of Ctrl-C does no harm.
-fn frame(old: &[String], new: &[String], columns: usize) -> String {
-    // A terminal that became narrower has wrapped the old lines.
-    let height: usize = old.iter().map(|line| line.chars().count().div_ceil(columns).max(1)).sum();
-    let mut bytes = "\x1b[?25l\r".to_owned();
-    if height > 0 {
-        bytes.push_str(&format!("\x1b[{height}A"));
-    }
-    bytes.push_str("\x1b[J");
-    for line in new {
-        bytes.push_str(line);
-        bytes.push_str("\r\n");
-    }
-    bytes.push_str("\x1b[?25h");
-    bytes
-}
-
 /// Whether standard output is a terminal that wants colours: `NO_COLOR` (any value but the empty one) says no.
 pub(crate) fn wants_colours() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
@@ -175,19 +124,5 @@ fn failure(error: &io::Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::OutputClosed,
         _ => Failure::Failed(anyhow::anyhow!("write standard output: {error}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::frame;
-
-    #[test]
-    fn a_frame_takes_the_last_one_back_and_shows_the_cursor_again() {
-        let lines = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-        let first = frame(&[], &lines(&["one", "two"]), 80);
-        assert_eq!(first, "\x1b[?25l\r\x1b[Jone\r\ntwo\r\n\x1b[?25h");
-        assert_eq!(frame(&lines(&["one", "two"]), &[], 80), "\x1b[?25l\r\x1b[2A\x1b[J\x1b[?25h");
-        assert!(frame(&lines(&["wrapped", ""]), &[], 4).contains("\x1b[3A"));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use corridor_shared::job::{JobId, JobState, JobSummary, WorkerSummary};
+use corridor_shared::job::{JobId, JobState, JobSummary, WorkerLoss, WorkerSummary};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -26,16 +26,23 @@ pub(crate) struct Beat {
     pub(crate) workers: u64,
     /// Positions a second of those that work, as measured so far; 0 before the first result.
     pub(crate) nodes_per_second: u64,
+    /// Who is there.
+    pub(crate) crew: Vec<WorkerSummary>,
+    /// Who was lost lately, the latest first.
+    pub(crate) losses: Vec<WorkerLoss>,
 }
 
 impl Beat {
-    pub(crate) fn new(job: JobSummary, workers: &[WorkerSummary]) -> Self {
-        let busy = workers.iter().filter(|worker| worker.units > 0);
+    pub(crate) fn new(job: JobSummary, crew: Vec<WorkerSummary>, losses: Vec<WorkerLoss>) -> Self {
+        let busy = crew.iter().filter(|worker| worker.units > 0);
+        let rates = busy.map(|worker| worker.nodes_per_second);
         Self {
             at: Instant::now(),
             job,
-            workers: u64::try_from(workers.len()).unwrap_or(u64::MAX),
-            nodes_per_second: busy.map(|worker| worker.nodes_per_second).sum(),
+            workers: u64::try_from(crew.len()).unwrap_or(u64::MAX),
+            nodes_per_second: rates.fold(0, u64::saturating_add),
+            crew,
+            losses,
         }
     }
 
@@ -73,8 +80,8 @@ impl Pulse {
         let asking = tokio::spawn(async move {
             loop {
                 // Who does not answer is asked again; that it does not shows in the age of what it has said.
-                if let (Ok(job), Ok(workers)) = tokio::join!(client.get(job), client.workers()) {
-                    told.send_replace(Some(Beat::new(job, &workers)));
+                if let (Ok(job), Ok((crew, losses))) = tokio::join!(client.get(job), client.crew()) {
+                    told.send_replace(Some(Beat::new(job, crew, losses)));
                 }
                 tokio::time::sleep(EVERY).await;
             }
@@ -127,7 +134,7 @@ pub(crate) mod tests {
             draining: false,
             holds: Vec::new(),
         };
-        Beat::new(job, &[worker(1), worker(0)])
+        Beat::new(job, vec![worker(1), worker(0)], Vec::new())
     }
 
     #[test]

@@ -54,6 +54,7 @@ impl Interrupts {
                         }
                     }
                 }
+                crate::out::leave_page();
                 process::exit(1);
             });
         };

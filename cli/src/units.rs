@@ -111,6 +111,22 @@ pub(crate) fn grouped(number: u64) -> String {
     grouped
 }
 
+/// `999`, `12.3k`, `4.56M`, `78.9G`: a number in few columns.
+pub(crate) fn short(number: u64) -> String {
+    let (unit, letter) = match number {
+        0..1_000 => return number.to_string(),
+        1_000..1_000_000 => (1_000, 'k'),
+        1_000_000..1_000_000_000 => (1_000_000, 'M'),
+        _ => (1_000_000_000, 'G'),
+    };
+    let (whole, hundredths) = (number / unit, number % unit * 100 / unit);
+    match whole {
+        0..10 => format!("{whole}.{hundredths:02}{letter}"),
+        10..100 => format!("{whole}.{}{letter}", hundredths / 10),
+        _ => format!("{}{letter}", grouped(whole)),
+    }
+}
+
 fn number_and_unit(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -157,6 +173,13 @@ mod tests {
         let span = |seconds| span(Duration::from_millis(seconds));
         assert_eq!([span(0), span(12_340), span(59_990)], ["0.0 s", "12.3 s", "59.9 s"]);
         assert_eq!([span(303_000), span(11_100_000), span(183_600_000)], ["5m 03s", "3h 05m", "2d 03h"]);
+    }
+
+    #[test]
+    fn short_numbers_have_three_digits() {
+        assert_eq!([0, 999, 1_000, 12_345].map(short), ["0", "999", "1.00k", "12.3k"]);
+        assert_eq!([999_999, 4_567_890, 1_234_000_000_000].map(short), ["999k", "4.56M", "1,234G"]);
+        assert_eq!(short(u64::MAX), "18,446,744,073G");
     }
 
     #[test]

@@ -478,8 +478,12 @@ fn a_job_on_a_cluster_is_handed_in_watched_held_and_ended() {
     check_events(&events);
     let found = of_kind(&events, "position");
     assert!(found.len() == 6 && found.iter().all(|event| event["worker"] == "anna"), "{found:?}");
-    let summary = ok(&["watch", "1"]);
-    assert!(summary.starts_with("book main: 6 positions searched, "), "{summary}");
+    let log = ok(&["watch", "1"]);
+    assert!(log.starts_with("job 1: book main: analyze, 6 of 6 positions to be searched\n"), "{log}");
+    for done in 1..=6 {
+        assert_eq!(log.matches(&format!("\n{done}/6 ")).count(), 1, "a position a line: {log}");
+    }
+    assert!(log.contains("\nbook main: 6 positions searched, "), "{log}");
 
     let endless = lines(&ok(&["book", "analyze", "--depth", "60", "--detach", "--json"]));
     let job = endless[0]["job"].as_u64().unwrap().to_string();

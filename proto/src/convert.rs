@@ -718,6 +718,17 @@ pub fn loss_to_wire(loss: &job::WorkerLoss) -> v1::WorkerLoss {
     }
 }
 
+/// A lost worker from the wire.
+#[must_use]
+pub fn loss_from_wire(loss: v1::WorkerLoss) -> job::WorkerLoss {
+    job::WorkerLoss {
+        name: loss.name,
+        reason: loss.reason,
+        units: loss.units,
+        ago: Duration::from_millis(loss.ago_ms),
+    }
+}
+
 /// A worker in short, from the wire.
 ///
 /// # Errors

@@ -407,19 +407,21 @@ impl Browser {
         }
     }
 
-    /// The whole page, not only what fits into the window, as PNG.
-    pub async fn screenshot(&self) -> Vec<u8> {
-        let picture = self.devtools("Page.captureScreenshot", json!({"captureBeyondViewport": true})).await;
+    /// The page as PNG: what fits into the window, or all of it.
+    pub async fn screenshot(&self, whole: bool) -> Vec<u8> {
+        let picture = self.devtools("Page.captureScreenshot", json!({"captureBeyondViewport": whole})).await;
         STANDARD.decode(picture["data"].as_str().expect("a picture")).expect("base 64")
     }
 
-    /// Writes a picture of the page into a folder.
+    /// Writes pictures of the page into a folder: of what fits into the window, and, as `NAME-whole`, of all of it.
     pub async fn picture(&self, folder: &Path, name: &str) {
-        let picture = self.screenshot().await;
-        // Less is an empty page.
-        assert!(picture.len() > 10_000, "{name} shows nothing: {} bytes", picture.len());
         std::fs::create_dir_all(folder).expect("a folder");
-        std::fs::write(folder.join(format!("{name}.png")), picture).expect("a file");
+        for (whole, suffix) in [(false, ""), (true, "-whole")] {
+            let picture = self.screenshot(whole).await;
+            // Less is an empty page.
+            assert!(picture.len() > 10_000, "{name} shows nothing: {} bytes", picture.len());
+            std::fs::write(folder.join(format!("{name}{suffix}.png")), picture).expect("a file");
+        }
     }
 
     /// Violations that axe finds on the page: rule and the elements concerned. `None` if axe is not on this machine, which has then been

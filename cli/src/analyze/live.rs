@@ -3,7 +3,7 @@
 //! Not a bar of `indicatif`: those pad their lines to the terminal's width and rest in its last column, so that the echo of
 //! Ctrl-C wraps and leaves a stale line behind. Tried twice, and looked at.
 
-use console::Term;
+use console::{Term, measure_text_width, truncate_str};
 
 use crate::out;
 
@@ -30,7 +30,7 @@ impl Live {
     pub(crate) fn draw(&self, text: &str) {
         let Some((rows, columns)) = self.size() else { return };
         // A full last column or row would make some terminals wrap or scroll.
-        let lines = text.lines().take(rows - 1).map(|line| line.chars().take(columns - 1).collect());
+        let lines = text.lines().take(rows - 1).map(|line| truncate_str(line, columns - 1, "").into_owned());
         out::draw(lines.collect(), columns);
     }
 
@@ -62,8 +62,9 @@ pub(crate) fn flow(pieces: &[String], separator: &str, columns: usize) -> Vec<St
     lines
 }
 
-fn width(text: &str) -> usize {
-    text.chars().count()
+/// Columns that a text takes in a terminal: none for its colours, two for a character of Chinese.
+pub(crate) fn width(text: &str) -> usize {
+    measure_text_width(text)
 }
 
 /// A bar that is full to a share, as long as there is room for one: at most 30 columns, and nothing if there are too few for it to be

@@ -25,7 +25,7 @@ use clap::{Args, Subcommand};
 
 use crate::failure::Failure;
 
-pub(crate) use screen::BookScreen;
+pub(crate) use screen::{BookScreen, position as position_line};
 pub(crate) use search::{Wanted, verdict};
 
 /// What `book` is told.

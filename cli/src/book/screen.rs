@@ -9,7 +9,7 @@ use corridor_shared::job::{
 };
 
 use super::search::positions;
-use crate::analyze::live::{Live, bar, flow};
+use crate::analyze::live::{Live, bar, flow, width};
 use crate::failure::Failure;
 use crate::pulse::{Beat, trouble};
 use crate::units::{counted, grouped, per_second, span};
@@ -133,7 +133,7 @@ impl BookScreen {
         let name = format!("book {}: {}", self.book, self.task.name());
         let count = format!("{}/{}{failed}", grouped(done), grouped(total));
         let time = format!("{}{left}", span(now.elapsed));
-        let taken: usize = [&name, &count, &time].map(|piece| piece.chars().count() + 2).iter().sum();
+        let taken: usize = [&name, &count, &time].map(|piece| width(piece) + 2).iter().sum();
         let mut lines =
             flow(&[name, bar(done, total, columns.saturating_sub(taken)), count, time], "  ", columns);
         let searched = if nodes > 0 { counted(nodes, "node") } else { String::new() };
@@ -172,7 +172,8 @@ impl BookScreen {
         ))
     }
 
-    fn summary(&self, done: &BookDone) -> String {
+    /// What has come of it.
+    pub(crate) fn summary(&self, done: &BookDone) -> String {
         let added = match self.task {
             BookTask::Analyze { .. } => String::new(),
             BookTask::Expand { .. } => format!("{} added, ", grouped(done.added)),
@@ -241,7 +242,7 @@ fn remaining(progress: BookProgress, task: BookTask) -> Option<Duration> {
 }
 
 /// A position that was searched, in so many columns: with as much of its line's end as there is room for.
-fn position(record: &Record, columns: usize) -> String {
+pub(crate) fn position(record: &Record, columns: usize) -> String {
     let found = record.searched.as_ref().map(|searched| {
         let score = render::bounded(searched.score_white, searched.bound);
         let best = searched.best_move.map(|mv| format!(", best {mv}")).unwrap_or_default();

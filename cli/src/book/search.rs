@@ -11,7 +11,7 @@ use crate::analyze::pictures::{PictureArgs, Pictures};
 use crate::analyze::{CrewArgs, Prune, time};
 use crate::client::Client;
 use crate::failure::Failure;
-use crate::follow::{Ended, Interrupt, hand_in, show};
+use crate::follow::{Ended, Interrupt, View, hand_in, show};
 use crate::local_cluster::end_leftovers;
 use crate::signals::Interrupts;
 use crate::{logging, out, runtime, units};
@@ -148,7 +148,7 @@ impl Jobs<'_> {
         }
         let pictures = Pictures::new(&PictureArgs::default(), RootPrune::Cat, None)?;
         let interrupt = if search.detach { Interrupt::Leaves } else { Interrupt::Cancels };
-        match show(client, stream, interrupts.clone(), interrupt, pictures, *json).await? {
+        match show(client, stream, interrupts.clone(), interrupt, pictures, View::of(*json)).await? {
             Ended::Position => Ok(None),
             Ended::Book(done) => Ok(Some(done)),
         }

@@ -62,6 +62,38 @@ fn picture(records: Records) -> Records {
     kept
 }
 
+/// A job's events after a number. Whoever is dropped for being slow watches again from where it was: that is no end.
+struct Source {
+    cluster: Handle,
+    job: JobId,
+    seen: u64,
+    events: EventStream,
+}
+
+impl Source {
+    async fn after(cluster: &Handle, job: JobId, seen: u64) -> Result<Self, Status> {
+        let events = asked(cluster.watch(job, seen).await)?;
+        Ok(Self { cluster: cluster.clone(), job, seen, events })
+    }
+
+    /// The next events; `Ok(None)` after the job's last one. Whoever gives up waiting misses nothing.
+    ///
+    /// # Errors
+    /// The coordinator ends, or does not know the job any more.
+    async fn next(&mut self) -> Result<Option<Records>, Status> {
+        loop {
+            match self.events.next().await {
+                Ok(Some(records)) => {
+                    self.seen = records.last().map_or(self.seen, |record| record.seq);
+                    return Ok(Some(records));
+                }
+                Ok(None) => return Ok(None),
+                Err(_) => self.events = asked(self.cluster.watch(self.job, self.seen).await)?,
+            }
+        }
+    }
+}
+
 /// The feeds of all jobs that somebody looks at.
 pub(super) struct Feeds {
     cluster: Handle,
@@ -81,7 +113,7 @@ impl Feeds {
         after: u64,
         picture: bool,
     ) -> Result<impl Stream<Item = Bytes> + Send + use<>, Status> {
-        let history = asked(self.cluster.watch(job, after).await)?;
+        let history = Source::after(&self.cluster, job, after).await?;
         let viewer = Viewer {
             cluster: self.cluster.clone(),
             stop: self.stop.clone(),
@@ -102,7 +134,7 @@ impl Feeds {
             return Ok(feed.subscribe());
         }
         let last = last_seq(&self.cluster, job).await?;
-        let events = asked(self.cluster.watch(job, last).await)?;
+        let events = Source::after(&self.cluster, job, last).await?;
         let mut live = lock(&self.live);
         // Somebody else may have been quicker.
         if let Some(feed) = live.get(&job) {
@@ -136,7 +168,7 @@ async fn last_seq(cluster: &Handle, job: JobId) -> Result<u64, Status> {
 }
 
 /// Tells everybody what happens, at most ten times a second, as long as there is somebody and something can happen.
-async fn run(mut events: EventStream, feed: &broadcast::Sender<Message>) {
+async fn run(mut events: Source, feed: &broadcast::Sender<Message>) {
     let mut due = Instant::now();
     loop {
         let first = match timeout(VIEWER_ALIVE, events.next()).await {
@@ -144,28 +176,41 @@ async fn run(mut events: EventStream, feed: &broadcast::Sender<Message>) {
             Err(_) if feed.receiver_count() == 0 => return,
             Err(_) => continue,
             Ok(Ok(Some(records))) => records,
-            Ok(Ok(None) | Err(_)) => return tell(feed, Vec::new(), true),
+            Ok(Ok(None)) => return tell(feed, Vec::new(), true),
+            // Nobody is told that this was all: whoever looks is let go, and asks again.
+            Ok(Err(_)) => return,
         };
-        let (records, is_last) = gathered(first, &mut events, due).await;
+        let (records, more) = gathered(first, &mut events, due).await;
         due = Instant::now() + VIEWER_INTERVAL;
-        tell(feed, records, is_last);
+        tell(feed, records, more == More::Never);
         // Who goes on without anybody would keep a job alive that nobody watches.
-        if is_last || feed.receiver_count() == 0 {
+        if more != More::MayCome || feed.receiver_count() == 0 {
             return;
         }
     }
 }
 
-/// What comes until a moment, and whether that is all.
-async fn gathered(mut records: Records, events: &mut EventStream, due: Instant) -> (Records, bool) {
+/// What can be said of events that have not come yet.
+#[derive(PartialEq, Eq)]
+enum More {
+    MayCome,
+    /// The job has ended.
+    Never,
+    /// They cannot be had here.
+    Unknown,
+}
+
+/// What comes until a moment.
+async fn gathered(mut records: Records, events: &mut Source, due: Instant) -> (Records, More) {
     loop {
         tokio::select! {
             biased;
             next = events.next() => match next {
                 Ok(Some(more)) => records.extend(more),
-                Ok(None) | Err(_) => return (records, true),
+                Ok(None) => return (records, More::Never),
+                Err(_) => return (records, More::Unknown),
             },
-            () = sleep_until(due) => return (records, false),
+            () = sleep_until(due) => return (records, More::MayCome),
         }
     }
 }
@@ -186,7 +231,7 @@ struct Viewer {
     picture: bool,
     live: broadcast::Receiver<Message>,
     /// What it has to read by itself.
-    history: Option<EventStream>,
+    history: Option<Source>,
     ended: bool,
     greeted: bool,
 }
@@ -222,7 +267,7 @@ impl Viewer {
     }
 
     /// What has happened up to now.
-    async fn read(&mut self, mut history: EventStream) -> Option<Bytes> {
+    async fn read(&mut self, mut history: Source) -> Option<Bytes> {
         let until = last_seq(&self.cluster, self.job).await.ok()?;
         let mut records = Records::new();
         while self.seen < until {
@@ -247,7 +292,7 @@ impl Viewer {
         match self.live.recv().await {
             Ok(message) => Some(self.part_of(&message)),
             Err(RecvError::Lagged(_)) => {
-                self.history = Some(self.cluster.watch(self.job, self.seen).await.ok()?);
+                self.history = Some(Source::after(&self.cluster, self.job, self.seen).await.ok()?);
                 Some(Bytes::new())
             }
             Err(RecvError::Closed) => None,
@@ -270,9 +315,12 @@ impl Viewer {
 
 #[cfg(test)]
 mod tests {
-    use corridor_shared::job::{JobState, StateChange};
+    use corridor_shared::Position;
+    use corridor_shared::job::{JobSpec, JobState, StateChange};
 
     use super::*;
+    use crate::limits::WATCHER_BACKLOG;
+    use crate::{Config, driver};
 
     fn state(seq: u64) -> Arc<EventRecord> {
         let event = JobEvent::State(StateChange { state: JobState::Running, reason: "x".to_owned() });
@@ -285,6 +333,48 @@ mod tests {
         let line = |seq| format!(r#"{{"event":"state","state":"running","reason":"x","seq":{seq}}}"#);
         assert_eq!(text, format!("id: 4\ndata: [{},{}]\n\n", line(3), line(4)));
         assert_eq!(encoded(&[]), "");
+    }
+
+    #[tokio::test]
+    async fn whoever_is_dropped_for_being_slow_goes_on_where_it_was() {
+        let (driver, cluster) = driver::new(Config::default());
+        let stop = CancellationToken::new();
+        tokio::spawn(driver.run(stop.clone()));
+        let spec = JobSpec { detach: true, ..JobSpec::new(Position::start()).to_depth(4) };
+        let submitted = cluster
+            .ask(Question::Submit { spec: Box::new(spec), watcher: None, known: None })
+            .await
+            .expect("accepted");
+        let crate::cluster::Answer::Job(job) = submitted else { panic!("a number is answered") };
+        let mut source = Source::after(&cluster, job, 0).await.expect("a source");
+        let mut seen = Vec::new();
+        seen.extend(source.next().await.expect("events").expect("not the end"));
+        // More than is kept for somebody who does not read.
+        for _ in 0..WATCHER_BACKLOG {
+            for question in [Question::Pause(job), Question::Resume(job)] {
+                cluster.ask(question).await.expect("done");
+            }
+        }
+        cluster.ask(Question::Cancel(job)).await.expect("done");
+        while let Some(records) = source.next().await.expect("events") {
+            seen.extend(records);
+        }
+        assert!(seen.len() > 2 * WATCHER_BACKLOG);
+        assert!(seen.iter().map(|record| record.seq).eq(1..=u64::try_from(seen.len()).expect("few")));
+        assert!(seen.last().is_some_and(|record| record.event.is_last()));
+        // The coordinator's end is not the job's.
+        let spec = JobSpec { detach: true, ..JobSpec::new(Position::start()).to_depth(5) };
+        let submitted = cluster
+            .ask(Question::Submit { spec: Box::new(spec), watcher: None, known: None })
+            .await
+            .expect("accepted");
+        let crate::cluster::Answer::Job(job) = submitted else { panic!("a number is answered") };
+        let mut source = Source::after(&cluster, job, 0).await.expect("a source");
+        source.next().await.expect("events");
+        stop.cancel();
+        while let Ok(records) = source.next().await {
+            assert!(records.is_some(), "the job has not ended");
+        }
     }
 
     #[test]

@@ -61,12 +61,33 @@ pub fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, Fault> {
         let path = error.path().to_string();
         Fault {
             field: (path != "." && path != "?").then_some(path),
-            message: error.inner().to_string(),
+            message: in_words(error.inner()),
             ply: None,
         }
     })?;
     reader.end().map_err(|error| Fault { field: None, message: error.to_string(), ply: None })?;
     Ok(value)
+}
+
+/// What was wrong with a value, for somebody who typed it into a field and knows neither the language of this program nor
+/// where in the body the field stands.
+fn in_words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    if !error.is_data() {
+        return text;
+    }
+    let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
+    let Some((found, expected)) = text.rsplit_once(", expected ") else { return text.to_owned() };
+    let wanted = match expected {
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "u64" => "a whole number from 0 up".to_owned(),
+        "i32" => "a whole number".to_owned(),
+        "a string" => "a text".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        _ => return text.to_owned(),
+    };
+    let found = found.split_once(": ").map_or(found, |(_, found)| found);
+    format!("{wanted} is wanted, not {found}")
 }
 
 /// Which position is meant.
@@ -347,6 +368,29 @@ mod tests {
         assert_eq!(query("qf", "man", &code).converted(), Ok("e2 e8 e3h".to_owned()));
         let fault = query("man", "qf", "e2 e8 e9").converted().expect_err("illegal");
         assert_eq!((fault.field.as_deref(), fault.ply), (Some("moves"), Some(3)));
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_in_a_persons_words() {
+        let fault = |text: &str| {
+            let fault = from_json::<JobRequest>(text.as_bytes()).map(drop).expect_err("refused");
+            (fault.field.unwrap_or_default(), fault.message)
+        };
+        for (text, field, message) in [
+            (r#"{"depth":"x"}"#, "depth", r#"a whole number from 0 to 4294967295 is wanted, not string "x""#),
+            (r#"{"depth":-1}"#, "depth", "a whole number from 0 to 4294967295 is wanted, not integer `-1`"),
+            (r#"{"nodes":1.5}"#, "nodes", "a whole number from 0 up is wanted, not floating point `1.5`"),
+            (
+                r#"{"nodes":"at line , expected u64"}"#,
+                "nodes",
+                "a whole number from 0 up is wanted, not string \"at line , expected u64\"",
+            ),
+            (r#"{"priority":"high"}"#, "priority", r#"a whole number is wanted, not string "high""#),
+            (r#"{"fresh":1}"#, "fresh", "true or false is wanted, not integer `1`"),
+            (r#"{"moves":1}"#, "moves", "a text is wanted, not integer `1`"),
+        ] {
+            assert_eq!(fault(text), (field.to_owned(), message.to_owned()), "{text}");
+        }
     }
 
     #[test]

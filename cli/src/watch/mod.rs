@@ -1,4 +1,19 @@
-//! `corridor watch`: a job of a cluster, shown as `analyze` shows it.
+//! `corridor watch`: a job of a cluster, as the live board shows it, in text.
+//!
+//! On a terminal it is a page of its own, drawn over and over: `layout` says what stands where, `panel` what is said beside the board,
+//! with `candidates`, `crew` and `bars` for its parts. These are functions of what is known and of the size. Elsewhere it is a `log`.
+
+mod bars;
+mod candidates;
+mod crew;
+mod layout;
+mod log;
+mod paint;
+mod panel;
+mod screen;
+mod suspend;
+#[cfg(test)]
+mod tests;
 
 use clap::Args;
 use corridor_shared::job::JobId;
@@ -8,9 +23,13 @@ use crate::analyze::pictures::{PictureArgs, Pictures};
 use crate::book;
 use crate::client::ClusterArgs;
 use crate::failure::Failure;
-use crate::follow::{Ended, Interrupt, show};
+use crate::follow::{Ended, Interrupt, View, show};
 use crate::signals::Interrupts;
 use crate::{logging, runtime, units};
+
+pub(crate) use log::Log;
+pub(crate) use screen::WatchScreen;
+use suspend::Suspension;
 
 /// What `watch` is told.
 #[derive(Args)]
@@ -44,7 +63,13 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
             opened = open => opened?,
             () = waiting.wait() => return Err(Failure::interrupted(&"no coordinator had answered yet")),
         };
-        match show(&client, stream, interrupts, Interrupt::Leaves, pictures, json).await? {
+        let view = match json {
+            true => View::Json,
+            false if WatchScreen::is_possible() => View::Page,
+            false => View::Log,
+        };
+        let _suspension = (view == View::Page).then(Suspension::listen);
+        match show(&client, stream, interrupts, Interrupt::Leaves, pictures, view).await? {
             Ended::Position => Ok(()),
             Ended::Book(done) => book::verdict(&done, book::Wanted::Some),
         }
