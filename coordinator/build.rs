@@ -15,12 +15,21 @@ fn main() -> io::Result<()> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(&folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
     files.sort();
-    let mut list = String::from("static ASSETS: &[Asset] = &[\n");
-    for file in files {
+    let version = version(&files)?;
+    let mut list = format!(
+        "/// Names the content of all files together.\nconst VERSION: &str = {version:?};\nstatic ASSETS: &[Asset] = &[\n"
+    );
+    for mut file in files {
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let kind = kind(&file)?;
+        if name == "index.html" {
+            // What the page asks for never changes under its address, so that a browser that has it need not ask.
+            let text = fs::read_to_string(&file)?.replace("\"/assets/", &format!("\"/assets/{version}/"));
+            file = out.join(&name);
+            fs::write(&file, text)?;
+        }
         let packed = out.join(format!("{name}.gz"));
         fs::write(&packed, compressed(&fs::read(&file)?)?)?;
-        let kind = kind(&file)?;
         writeln!(
             list,
             "    Asset {{ name: {name:?}, kind: {kind:?}, plain: include_bytes!({file:?}), packed: include_bytes!({packed:?}) }},"
@@ -29,6 +38,18 @@ fn main() -> io::Result<()> {
     }
     list.push_str("];\n");
     fs::write(out.join("assets.rs"), list)
+}
+
+/// Two sets of files have different names, as good as always.
+fn version(files: &[PathBuf]) -> io::Result<String> {
+    // FNV-1a, 64 bits (Fowler, Noll, Vo).
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for file in files {
+        for byte in fs::read(file)? {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    Ok(format!("{hash:016x}"))
 }
 
 fn variable(name: &str) -> io::Result<String> {

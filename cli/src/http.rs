@@ -4,6 +4,7 @@
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
+use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 
 /// Answers in the background, until the process ends: liveness holds through every drain. `ready` says why no work can be
@@ -20,6 +21,8 @@ pub(crate) fn serve(
         }
     };
     let router = page.route("/healthz", get(|| async { "alive\n" })).route("/readyz", get(readiness));
+    // Events are small and must not wait for company.
+    let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
     drop(tokio::spawn(async move {
         if let Err(error) = axum::serve(listener, router).await {
             tracing::error!(%error, "serving health failed");

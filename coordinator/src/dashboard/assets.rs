@@ -20,11 +20,17 @@ include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 /// The description of the interface.
 const OPENAPI: &[u8] = include_bytes!("openapi.json");
 
-/// A file, unless the browser has this very one. It must ask each time: a newer version has other files by the same names.
+/// A browser must ask each time: a newer version has another file by the same name.
+const ASK: &str = "no-cache";
+/// A browser need not ask again: the address has the version.
+const KEEP: &str = "public, max-age=31536000, immutable";
+
+/// A file, unless the browser has this very one.
 fn served(
     kind: &'static str,
     plain: &'static [u8],
     packed: Option<&'static [u8]>,
+    keeping: &'static str,
     headers: &HeaderMap,
 ) -> Response {
     let says =
@@ -33,7 +39,7 @@ fn served(
     let is_known = says(header::IF_NONE_MATCH).split(',').any(|it| it.trim() == tag || it.trim() == "*");
     let common = [
         (header::ETAG, tag),
-        (header::CACHE_CONTROL, "no-cache".to_owned()),
+        (header::CACHE_CONTROL, keeping.to_owned()),
         (header::VARY, "accept-encoding".to_owned()),
     ];
     if is_known {
@@ -57,21 +63,26 @@ fn tag(bytes: &[u8]) -> String {
     format!("\"{hash:016x}\"")
 }
 
-fn file(name: &str, headers: &HeaderMap) -> Response {
+fn file(name: &str, keeping: &'static str, headers: &HeaderMap) -> Response {
     match ASSETS.iter().find(|asset| asset.name == name) {
-        Some(asset) => served(asset.kind, asset.plain, Some(asset.packed), headers),
-        None => Failure::not_found(format!("there is no file '{}'", name.escape_debug())).into_response(),
+        Some(asset) => served(asset.kind, asset.plain, Some(asset.packed), keeping, headers),
+        None => no_file(name),
     }
 }
 
-pub(super) async fn page(headers: HeaderMap) -> Response {
-    file("index.html", &headers)
+fn no_file(name: &str) -> Response {
+    Failure::not_found(format!("there is no file '{}'", name.escape_debug())).into_response()
 }
 
-pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
-    file(&name, &headers)
+pub(super) async fn page(headers: HeaderMap) -> Response {
+    file("index.html", ASK, &headers)
+}
+
+/// A file of this version: another one's page needs its own files.
+pub(super) async fn asset(Path((version, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
+    if version == VERSION { file(&name, KEEP, &headers) } else { no_file(&name) }
 }
 
 pub(super) async fn openapi(headers: HeaderMap) -> Response {
-    served("application/json", OPENAPI, None, &headers)
+    served("application/json", OPENAPI, None, ASK, &headers)
 }

@@ -69,7 +69,7 @@ pub(crate) fn router(
         .method_not_allowed_fallback(async || Failure::method());
     Router::new()
         .route("/", get(assets::page))
-        .route("/assets/{name}", get(assets::asset))
+        .route("/assets/{version}/{name}", get(assets::asset))
         .nest("/api/v1", api)
         .layer(DefaultBodyLimit::max(MAX_PAGE_REQUEST_BYTES))
         .layer(middleware::from_fn(guard))

@@ -123,7 +123,7 @@ async fn what_is_wrong_is_said_with_its_field() {
         ("/api/v1/jobs?limit=x", StatusCode::BAD_REQUEST, None, "Failed to deserialize query string: limit"),
         ("/api/v1/books/main/node", StatusCode::CONFLICT, None, "this coordinator keeps no books"),
         ("/api/v1/nothing", StatusCode::NOT_FOUND, None, "there is no such call"),
-        ("/assets/nothing.js", StatusCode::NOT_FOUND, None, "there is no file 'nothing.js'"),
+        ("/assets/x/app.js", StatusCode::NOT_FOUND, None, "there is no file 'app.js'"),
     ];
     for &(path, status, field, message) in cases {
         let answer = site.get(path).await;
@@ -200,6 +200,8 @@ async fn the_page_is_strict_and_fetched_once() {
         let answer = site.send(request.body(Body::empty()).expect("a request")).await;
         assert_eq!(answer.status(), StatusCode::OK, "{path}");
         assert_eq!(answer.headers()[header::CONTENT_ENCODING], "gzip");
+        let keeping = answer.headers()[header::CACHE_CONTROL].to_str().expect("text");
+        assert_eq!(keeping.contains("immutable"), !file.is_empty(), "{path}: {keeping}");
         weight += answer.into_body().collect().await.expect("a body").to_bytes().len();
     }
     assert!(weight > 1_000 && weight < 150_000, "{weight} bytes");

@@ -21,8 +21,7 @@ const LIVELY_LINE: u64 = 7;
 
 /// Everything is a draw and took one position, so that a job is its root moves, again and again: as little for the
 /// coordinator to decide as there can be.
-#[expect(clippy::needless_pass_by_value, reason = "a search, as the others are")]
-pub(crate) fn flat(unit: v1::Unit) -> v1::UnitResult {
+pub(crate) fn flat(unit: &v1::Unit) -> v1::UnitResult {
     v1::UnitResult {
         unit: unit.unit,
         attempt: unit.attempt,
@@ -37,8 +36,8 @@ pub(crate) fn flat(unit: v1::Unit) -> v1::UnitResult {
 
 /// Scores that hang together, windows that are kept and positions that grow with the depth, so that jobs are split as
 /// those of a real search are.
-pub(crate) fn deep(unit: v1::Unit) -> v1::UnitResult {
-    let unit = unit_from_wire(unit).expect("a good unit");
+pub(crate) fn deep(unit: &v1::Unit) -> v1::UnitResult {
+    let unit = unit_from_wire(unit.clone()).expect("a good unit");
     let mut position = unit.root;
     let mut score = 0;
     for &mv in &unit.path {
@@ -63,8 +62,8 @@ pub(crate) fn deep(unit: v1::Unit) -> v1::UnitResult {
 
 /// Scores that change a little with each depth, lines of several moves, and searches that are too small to be split: as much
 /// as there can be to see of a job's root moves.
-pub(crate) fn lively(unit: v1::Unit) -> v1::UnitResult {
-    let unit = unit_from_wire(unit).expect("a good unit");
+pub(crate) fn lively(unit: &v1::Unit) -> v1::UnitResult {
+    let unit = unit_from_wire(unit.clone()).expect("a good unit");
     let mut position = unit.root;
     let mut score = 0;
     for &mv in &unit.path {

@@ -44,7 +44,7 @@ pub(crate) struct Orders {
 }
 
 /// What workers do with a unit.
-pub(crate) type Search = fn(v1::Unit) -> v1::UnitResult;
+pub(crate) type Search = fn(&v1::Unit) -> v1::UnitResult;
 
 impl Default for Orders {
     fn default() -> Self {
@@ -90,7 +90,7 @@ impl Orders {
         *self.search.lock().expect("nobody panics") = search;
     }
 
-    fn search(&self, unit: v1::Unit) -> v1::UnitResult {
+    fn search(&self, unit: &v1::Unit) -> v1::UnitResult {
         let search = *self.search.lock().expect("nobody panics");
         search(unit)
     }
@@ -351,6 +351,6 @@ impl Worker {
     fn finish(&mut self) {
         let Some(done) = self.held.pop_front() else { return };
         count(&self.common.tally.results);
-        self.results.push(self.common.orders.search(done.unit));
+        self.results.push(self.common.orders.search(&done.unit));
     }
 }

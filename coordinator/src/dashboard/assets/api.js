@@ -34,6 +34,14 @@ async function call(path, options = {}) {
   throw new ApiError(response.status, said?.message ?? `the coordinator answered ${response.status}`, said?.field ?? null, said?.ply ?? null);
 }
 
+/** What early.js has asked for; the first time only, since later it is old. */
+function take(name) {
+  const { early } = window;
+  const taken = early?.[name] ?? null;
+  if (taken) early[name] = null;
+  return taken;
+}
+
 function query(parameters) {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -97,9 +105,8 @@ function post(path, body) {
  */
 export async function position(asked) {
   const path = `/position${query(asked)}`;
-  const { early } = window;
-  window.early = null;
-  return (early?.path === path ? await early.answer : null) ?? call(path);
+  const early = await take('position');
+  return (early?.path === path ? early.answer : null) ?? call(path);
 }
 
 /** @returns {Promise<{notations: {name: string, title: string}[]}>} */
@@ -112,7 +119,10 @@ export const convert = (asked) => call(`/convert${query(asked)}`);
 export const startJob = (body) => post('/jobs', body);
 
 /** @param {number} job @returns {Promise<Job>} */
-export const job = (job) => call(`/jobs/${job}`);
+export async function job(job) {
+  const early = take('job');
+  return (early?.number === job ? await early.answer : null) ?? call(`/jobs/${job}`);
+}
 
 /** @param {number} job @param {'pause'|'resume'|'cancel'} order @returns {Promise<Job>} */
 export const steer = (job, order) => post(`/jobs/${job}/${order}`, {});

@@ -3,21 +3,21 @@
 import { readAddress, writeAddress } from './address.js';
 import { Analysis } from './analysis.js';
 import * as api from './api.js';
-import { Board } from './board.js';
 import { Book, drawBookJob } from './book.js';
 import { Candidates, drawPruned } from './candidates.js';
 import { Cluster } from './cluster.js';
 import { Connection } from './connection.js';
 import { bindControls } from './controls.js';
 import { byId, el, keyed, setAttributes, setText, show } from './dom.js';
-import { Announcer, Graph, drawBar, drawFacts, drawPlayer, headline } from './evaluation.js';
+import { Announcer, Graph, drawBar, drawFacts, headline } from './evaluation.js';
 import { bindExchange } from './exchange.js';
 import { clearErrors, showError } from './fields.js';
 import { Game } from './game.js';
 import { bindHeat, describeHeat } from './heat.js';
 import { steer } from './jobs.js';
 import { bindKeys } from './keyboard.js';
-import { compose, explain } from './overlay.js';
+import { explain } from './overlay.js';
+import { board, drawPosition, handlers } from './position.js';
 import { mark, painter } from './state.js';
 
 /** A tab that nobody sees gives its connections back after so long: a browser has six to a server. */
@@ -50,7 +50,7 @@ const connection = new Connection(() => {
   analysis.reconnect();
 });
 
-const board = new Board(byId('board'), {
+Object.assign(handlers, {
   play,
   point(move, by) {
     pointed = { move, by };
@@ -147,7 +147,7 @@ async function choose(move) {
   }
 }
 
-/** Shows a job and, if it has one, its position. */
+/** Shows a job and, if it has one, its position. Returns whether it has. */
 async function openJob(job, push = true) {
   analysis.open(job);
   choose(null);
@@ -157,9 +157,10 @@ async function openJob(job, push = true) {
   } catch {
     // The stream says what is wrong with it.
   }
-  if (analysis.job !== job) return;
+  if (analysis.job !== job) return true;
   if (position && position !== game.position?.position) await showPosition(position);
   remember(push);
+  return position !== null;
 }
 
 /** Puts a position on the board, as a game without moves unless it is in the game that is there. */
@@ -182,13 +183,7 @@ painter('board', () => {
   const { position } = game;
   if (!position) return;
   const picture = analysed() ? analysis.picture : null;
-  const { scene, heatKnown } = compose(position, picture, view);
-  board.flip(flipped);
-  board.draw(scene);
-  describeHeat(view.rootMove, heatKnown);
-  setAttributes(board.root, { 'aria-label': describe(position), 'data-position': position.position });
-  drawPlayer(byId('player-far'), flipped ? 'white' : 'black', position);
-  drawPlayer(byId('player-near'), flipped ? 'black' : 'white', position);
+  describeHeat(view.rootMove, drawPosition(position, picture, view, flipped));
   drawMoves();
   drawHint();
 });
@@ -221,14 +216,6 @@ painter('cluster', () => {
   cluster.draw(analysis.job);
   book.drawProgress(cluster);
 });
-
-/** The position in a sentence, for a screen reader. */
-function describe(position) {
-  const side = (name) => `${name === 'white' ? 'White' : 'Black'} on ${position[name].pawn} with ${position[name].walls_left} walls and ${position[name].distance} steps to go`;
-  const walls = position.walls.length ? `Walls ${position.walls.join(' ')}` : 'No walls';
-  const turn = position.winner ? `${position.winner} has won` : `${position.turn} to move`;
-  return `Quoridor board. ${side('white')}. ${side('black')}. ${walls}. ${turn}.`;
-}
 
 function drawHint() {
   const { position } = game;
@@ -306,8 +293,8 @@ async function followAddress() {
   if (address.job !== analysis.job) {
     if (address.job !== null && bare) {
       // A link to a job alone means its position, too.
-      await game.load({}, undefined, 'walked');
-      await openJob(address.job, false);
+      const has = await openJob(address.job, false);
+      if (!has || !game.position) await game.load({}, undefined, 'walked');
       return;
     }
     analysis.open(address.job);
@@ -326,6 +313,12 @@ async function open() {
 }
 
 addEventListener('popstate', open);
+// A page that the browser keeps for the way back would keep its connections, too: of six to a server in all. `Connection` makes them
+// anew when it comes back.
+addEventListener('pagehide', () => {
+  cluster.suspend();
+  analysis.suspend();
+});
 let hiddenTimer = 0;
 document.addEventListener('visibilitychange', () => {
   clearTimeout(hiddenTimer);

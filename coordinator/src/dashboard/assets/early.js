@@ -30,17 +30,25 @@
   });
 })();
 
-// The position on the board, asked for while the modules are still on their way. `api.js` takes the answer if it asks
-// for the same; it is no more than a head start.
+// The position that the address means, asked for while the modules are still on their way. `position.js` draws it, `api.js` takes the
+// answers if it asks for the same; all of it is no more than a head start.
 (() => {
-  const fields = new URLSearchParams(location.hash.slice(1));
-  const query = new URLSearchParams();
-  if (fields.get('start')) query.set('position', fields.get('start'));
-  if (fields.get('moves')) query.set('moves', fields.get('moves').replaceAll('.', ' '));
-  const text = query.toString();
-  const path = `/position${text ? `?${text}` : ''}`;
-  const answer = fetch(`/api/v1${path}`, { cache: 'no-store' })
+  const ask = (path) => fetch(`/api/v1${path}`, { cache: 'no-store' })
     .then((response) => (response.ok ? response.json() : null))
     .catch(() => null);
-  window.early = { path, answer };
+  const fields = new URLSearchParams(location.hash.slice(1));
+  const askPosition = async (asked) => {
+    const query = new URLSearchParams();
+    for (const [name, text] of Object.entries(asked)) if (text) query.set(name, text);
+    const path = `/position${query.size ? `?${query}` : ''}`;
+    return { path, answer: await ask(path) };
+  };
+  const [start, moves, number] = ['start', 'moves', 'job'].map((name) => fields.get(name) ?? '');
+  // A job alone means its position.
+  const job = /^\d{1,15}$/.test(number) && !start && !moves ? { number: Number(number), answer: ask(`/jobs/${Number(number)}`) } : null;
+  const position = job
+    ? job.answer.then((answer) => (answer?.position ? askPosition({ position: answer.position }) : { path: null, answer: null }))
+    : askPosition({ position: start, moves: moves.replaceAll('.', ' ') });
+  // Whether the board shows the end of the moves, and which way round.
+  window.early = { job, position, whole: !fields.has('at'), flipped: fields.get('flip') === '1' };
 })();

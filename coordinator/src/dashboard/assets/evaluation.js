@@ -1,7 +1,7 @@
 // What the search thinks of the position: the bar, the headline, the figures and the graph over depth.
 
-import { byId, el, keyed, setAttributes, setFacts, setText, show, svg } from './dom.js';
-import { duration, grouped, plural, scoreText, scoreValue, short, sideName, whiteShare } from './format.js';
+import { byId, keyed, setAttributes, setFacts, setText, show, svg } from './dom.js';
+import { duration, grouped, plural, scoreText, scoreValue, short, whiteShare } from './format.js';
 
 const WIDTH = 560;
 const HEIGHT = 120;
@@ -117,23 +117,6 @@ export class Graph {
       ? `Score over depth, from depth ${first}, ${scoreText(iterations[0].score_white)}, to depth ${end.depth}, ${scoreText(end.score_white)}, best ${end.best_move}`
       : 'No depth completed yet' });
   }
-}
-
-/** One side's line beside the board: to move or not, steps to go, walls in hand. */
-export function drawPlayer(container, side, position) {
-  if (!container.firstChild) {
-    container.append(el('span', { class: 'p-disc' }), el('b'), el('span', { class: 'quiet p-state' }), el('span', { class: 'p-walls quiet num' }),
-      el('span', { class: 'p-bars', 'aria-hidden': 'true' }, ...Array.from({ length: 10 }, () => el('i'))));
-  }
-  const [disc, name, state, walls, bars] = container.children;
-  const { distance, walls_left: left } = position[side];
-  setAttributes(disc, { class: `p-disc ${side}` });
-  setText(name, sideName(side));
-  const steps = `${distance} to go`;
-  setText(state, position.winner === side ? 'has won' : position.winner ? '' : position.turn === side ? `to move · ${steps}` : steps);
-  setText(walls, plural(left, 'wall'));
-  [...bars.children].forEach((bar, index) => setAttributes(bar, { class: index < left ? 'in-hand' : null }));
-  setAttributes(container, { 'data-side': side, class: position.turn === side && !position.winner ? 'player to-move' : 'player' });
 }
 
 /** Says the best move to a screen reader, when it changes and not more often than one can listen to. */

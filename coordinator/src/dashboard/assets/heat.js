@@ -46,16 +46,17 @@ export const choice = { who: 'both', table: 'display', numbers: true, walls: tru
 
 const KEPT = 'heat';
 
+try {
+  const kept = JSON.parse(localStorage.getItem(KEPT) ?? '{}');
+  if (WHO.includes(kept.who)) choice.who = kept.who;
+  if (['display', 'search'].includes(kept.table)) choice.table = kept.table;
+  for (const name of ['numbers', 'walls']) if (typeof kept[name] === 'boolean') choice[name] = kept[name];
+} catch {
+  // storage is refused or holds something else: the defaults do
+}
+
 /** Binds the controls of heat. `changed` is called after each change of the choice. */
 export function bindHeat(changed) {
-  try {
-    const kept = JSON.parse(localStorage.getItem(KEPT) ?? '{}');
-    if (WHO.includes(kept.who)) choice.who = kept.who;
-    if (['display', 'search'].includes(kept.table)) choice.table = kept.table;
-    for (const name of ['numbers', 'walls']) if (typeof kept[name] === 'boolean') choice[name] = kept[name];
-  } catch {
-    // storage is refused or holds something else: the defaults do
-  }
   const update = () => {
     try {
       localStorage.setItem(KEPT, JSON.stringify(choice));
