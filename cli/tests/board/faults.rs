@@ -114,15 +114,7 @@ async fn the_page_outlives_a_killed_worker_and_a_killed_coordinator() {
 
 #[tokio::test]
 async fn a_coordinator_that_forgot_the_job_is_believed() {
-    let Some(mut board) = Board::on(|| {
-        let mut coordinator = Server::coordinator(&[]);
-        let (cluster, page) = (coordinator.url("listening"), coordinator.url("live board"));
-        (vec![coordinator], cluster, page)
-    })
-    .await
-    else {
-        return;
-    };
+    let Some(mut board) = Board::coordinator().await else { return };
     let job = hand_in(&board.cluster, &JOB);
     board.open(&format!("#job={job}")).await;
     // Nobody works on it.
@@ -167,15 +159,7 @@ async fn a_laptop_that_sleeps_wakes_up_to_the_current_picture() {
 
 #[tokio::test]
 async fn words_from_outside_are_words() {
-    let Some(mut board) = Board::on(|| {
-        let mut coordinator = Server::coordinator(&[]);
-        let (cluster, page) = (coordinator.url("listening"), coordinator.url("live board"));
-        (vec![coordinator], cluster, page)
-    })
-    .await
-    else {
-        return;
-    };
+    let Some(mut board) = Board::coordinator().await else { return };
     let name = "<b>x</b><img src=x>";
     let mut worker = Server::worker(&board.cluster, &["--threads", "1", "--name", name]);
     worker.line("registered");
