@@ -12,7 +12,7 @@
     reason = "a test fails by panicking, and each crate uses its share"
 )]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
 #[path = "outside.rs"]
+#[allow(clippy::duplicate_mod, reason = "crates take in this file, postgres.rs, or both")]
 pub mod outside;
 
 /// Nothing in a test should take so long.
@@ -359,19 +360,36 @@ impl Browser {
 
     /// The places outside that were asked for anything since the last look, as scheme, host and port.
     pub async fn asked(&self) -> BTreeSet<String> {
-        let mut places = BTreeSet::new();
-        for entry in self.log("performance").await {
-            let message: Value =
-                serde_json::from_str(entry["message"].as_str().unwrap_or("null")).unwrap_or_default();
-            let message = &message["message"];
-            if message["method"] == "Network.requestWillBeSent"
-                && let Some(url) = message["params"]["request"]["url"].as_str()
-                && let Ok(url) = url::Url::parse(url)
+        let requests = self.wire().await.into_iter().filter_map(|event| asked_for(&event));
+        let urls = requests.filter_map(|(_, url)| url::Url::parse(&url).ok());
+        urls.map(|url| url.origin().ascii_serialization()).collect()
+    }
+
+    /// What has arrived in full since the last look: addresses, and bytes over the wire with their headers.
+    pub async fn received(&self) -> Vec<(String, u64)> {
+        let mut urls = BTreeMap::new();
+        let mut received = Vec::new();
+        for event in self.wire().await {
+            urls.extend(asked_for(&event));
+            let parameters = &event["params"];
+            if event["method"] == "Network.loadingFinished"
+                && let Some(url) = parameters["requestId"].as_str().and_then(|id| urls.get(id))
+                && let Some(bytes) = whole(&parameters["encodedDataLength"])
             {
-                places.insert(url.origin().ascii_serialization());
+                received.push((url.clone(), bytes));
             }
         }
-        places
+        received
+    }
+
+    /// What the browser told of its network since the last look.
+    async fn wire(&self) -> Vec<Value> {
+        let entries = self.log("performance").await;
+        let parsed = |entry: &Value| -> Option<Value> {
+            let mut message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
+            Some(message["message"].take())
+        };
+        entries.iter().filter_map(parsed).collect()
     }
 
     async fn log(&self, kind: &str) -> Vec<Value> {
@@ -385,8 +403,6 @@ impl Browser {
         self.devtools("HeapProfiler.collectGarbage", json!({})).await;
         let counters = self.devtools("Memory.getDOMCounters", json!({})).await;
         let heap = self.devtools("Runtime.getHeapUsage", json!({})).await;
-        let whole =
-            |value: &Value| value.as_f64().map(|value| format!("{value:.0}")).and_then(|it| it.parse().ok());
         Memory {
             heap_bytes: whole(&heap["usedSize"]).expect("a size"),
             nodes: whole(&counters["nodes"]).expect("a count"),
@@ -436,6 +452,19 @@ impl Browser {
         let _ = client.close().await;
         drop(driver);
     }
+}
+
+/// A request's id and its address.
+fn asked_for(event: &Value) -> Option<(String, String)> {
+    let parameters = &event["params"];
+    let is_request = event["method"] == "Network.requestWillBeSent";
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    text(&parameters["requestId"]).zip(text(&parameters["request"]["url"])).filter(|_| is_request)
+}
+
+/// A number of JavaScript's that means a count.
+fn whole(value: &Value) -> Option<u64> {
+    value.as_f64().map(|value| format!("{value:.0}")).and_then(|it| it.parse().ok())
 }
 
 /// What a page takes.

@@ -23,6 +23,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[path = "outside.rs"]
+#[allow(clippy::duplicate_mod, reason = "crates take in this file, browser.rs, or both")]
 pub mod outside;
 
 /// What every password holds.

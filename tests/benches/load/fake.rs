@@ -15,10 +15,14 @@ const FIRST_PLY_NODES: f64 = 20.0;
 const MOST_NODES: f64 = 50e6;
 /// What a move costs its side at most, in centi-squares.
 const WORST_MOVE_CM: u64 = 60;
+/// What scores differ by from depth to depth, and the moves of a line, where searches are lively.
+const LIVELY_CM: u64 = 9;
+const LIVELY_LINE: u64 = 7;
 
 /// Everything is a draw and took one position, so that a job is its root moves, again and again: as little for the
 /// coordinator to decide as there can be.
-pub(crate) fn flat(unit: &v1::Unit) -> v1::UnitResult {
+#[expect(clippy::needless_pass_by_value, reason = "a search, as the others are")]
+pub(crate) fn flat(unit: v1::Unit) -> v1::UnitResult {
     v1::UnitResult {
         unit: unit.unit,
         attempt: unit.attempt,
@@ -55,6 +59,47 @@ pub(crate) fn deep(unit: v1::Unit) -> v1::UnitResult {
         lines: Vec::new(),
         open: Vec::new(),
     })
+}
+
+/// Scores that change a little with each depth, lines of several moves, and searches that are too small to be split: as much
+/// as there can be to see of a job's root moves.
+pub(crate) fn lively(unit: v1::Unit) -> v1::UnitResult {
+    let unit = unit_from_wire(unit).expect("a good unit");
+    let mut position = unit.root;
+    let mut score = 0;
+    for &mv in &unit.path {
+        score += worth(mv, position.turn()) + drift(mv, unit.depth);
+        position = position.after(mv);
+    }
+    let mut pv = Vec::new();
+    for ply in 0..LIVELY_LINE {
+        let salt = u64::from(unit.depth / 4) + ply;
+        let next =
+            position.legal_moves().iter().copied().min_by_key(|&mv| cost(mv).wrapping_mul(salt | 1) % 97);
+        let Some(mv) = next else { break };
+        pv.push(mv);
+        position = position.after(mv);
+    }
+    let nodes = 500 + 37 * u64::from(unit.depth);
+    report_to_wire(&UnitReport {
+        unit: unit.unit,
+        attempt: unit.attempt,
+        score: Some(in_window(score, &unit)),
+        pv,
+        nodes,
+        completed: true,
+        search_time: Duration::from_micros(nodes),
+        path_dependent: false,
+        lines: Vec::new(),
+        open: Vec::new(),
+    })
+}
+
+/// What a move's score differs by at a depth.
+fn drift(mv: Move, depth: u8) -> i32 {
+    let mixed =
+        (u64::from(mv.index()) + 1).wrapping_mul(u64::from(depth) + 7).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    i32::try_from((mixed >> 33) % LIVELY_CM).expect("small")
 }
 
 /// What a move costs whoever plays it: most positions have one that costs nearly nothing, so scores hardly change with the

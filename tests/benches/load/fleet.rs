@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use corridor_proto::v1;
@@ -40,8 +40,11 @@ pub(crate) struct Orders {
     /// Units of this job end in turns, all workers together.
     paced_job: AtomicU64,
     turns: Arc<Semaphore>,
-    deep: AtomicBool,
+    search: Mutex<Search>,
 }
+
+/// What workers do with a unit.
+pub(crate) type Search = fn(v1::Unit) -> v1::UnitResult;
 
 impl Default for Orders {
     fn default() -> Self {
@@ -49,7 +52,7 @@ impl Default for Orders {
             unit_us: AtomicU64::new(0),
             paced_job: AtomicU64::new(0),
             turns: Arc::new(Semaphore::new(0)),
-            deep: AtomicBool::new(false),
+            search: Mutex::new(fake::flat),
         }
     }
 }
@@ -82,13 +85,14 @@ impl Orders {
         });
     }
 
-    /// Searches pretend to be those of jobs that are worth splitting.
-    pub(crate) fn search_deep(&self, deep: bool) {
-        self.deep.store(deep, Ordering::Relaxed);
+    /// Units are searched like this from now on.
+    pub(crate) fn search_like(&self, search: Search) {
+        *self.search.lock().expect("nobody panics") = search;
     }
 
     fn search(&self, unit: v1::Unit) -> v1::UnitResult {
-        if self.deep.load(Ordering::Relaxed) { fake::deep(unit) } else { fake::flat(&unit) }
+        let search = *self.search.lock().expect("nobody panics");
+        search(unit)
     }
 
     /// When a unit of a job that begins now will have ended.

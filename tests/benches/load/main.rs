@@ -13,8 +13,10 @@
     reason = "a benchmark prints rates for a person, and fails by panicking"
 )]
 
+#[expect(dead_code, reason = "the benchmark of the live board uses the rest")]
 mod fake;
 mod fleet;
+#[expect(dead_code, reason = "as above")]
 mod process;
 mod watchers;
 
@@ -196,7 +198,7 @@ async fn few() {
     let fleet = Fleet::connect(&process.url(), FEW);
     let supply = Supply::start(&process.url(), JOBS);
     throughput(&format!("{FEW} workers, flat jobs"), &process, &fleet).await;
-    fleet.common.orders.search_deep(true);
+    fleet.common.orders.search_like(fake::deep);
     supply.end(&process.url()).await;
     let supply = Supply::start(&process.url(), JOBS);
     throughput(&format!("{FEW} workers, jobs that are split"), &process, &fleet).await;
@@ -217,7 +219,7 @@ async fn many(crowd: &Handle) {
     throughput(&format!("{MANY} workers and watchers, flat jobs"), &process, &fleet).await;
     print_peak("coordinator's memory with all of that, at most", &process);
     watched.end(&url).await;
-    fleet.common.orders.search_deep(true);
+    fleet.common.orders.search_like(fake::deep);
     supply.end(&url).await;
     let supply = Supply::start(&url, JOBS);
     throughput(&format!("{MANY} workers, jobs that are split"), &process, &fleet).await;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use axum::serve::ListenerExt;
 use corridor_coordinator::store::{DatabaseStore, Place, Store};
 use corridor_coordinator::{Config, Coordinator};
 use corridor_tests::ANY_PORT;
@@ -20,6 +21,7 @@ const TICKS: u64 = 100;
 pub(crate) struct Process {
     child: Child,
     address: SocketAddr,
+    page: SocketAddr,
 }
 
 impl Process {
@@ -30,13 +32,19 @@ impl Process {
         let mut child = command.spawn().expect("a process");
         let mut line = String::new();
         let said = child.stdout.as_mut().expect("its output");
-        BufReader::new(said).read_line(&mut line).expect("its address");
-        let address = line.trim().parse().expect("an address");
-        Self { child, address }
+        BufReader::new(said).read_line(&mut line).expect("its addresses");
+        let (address, page) = line.trim().split_once(' ').expect("two addresses");
+        let [address, page] = [address, page].map(|it| it.parse().expect("an address"));
+        Self { child, address, page }
     }
 
     pub(crate) fn url(&self) -> String {
         corridor_tests::url(self.address)
+    }
+
+    /// Where its live board is.
+    pub(crate) const fn page(&self) -> SocketAddr {
+        self.page
     }
 
     /// Memory that it has now, in MB.
@@ -93,7 +101,11 @@ pub(crate) fn serve_if_told() -> bool {
         let listener = corridor_coordinator::listen(ANY_PORT).expect("a port");
         let started = Coordinator::serve_with(listener, Config::default(), store).await;
         let coordinator = started.expect("a coordinator");
-        println!("{}", coordinator.address());
+        let page = corridor_coordinator::listen(ANY_PORT).expect("a port");
+        println!("{} {}", coordinator.address(), page.local_addr().expect("an address"));
+        // As `corridor serve` does it.
+        let page = page.tap_io(|connection| drop(connection.set_nodelay(true)));
+        drop(tokio::spawn(axum::serve(page, coordinator.page()).into_future()));
         let (ended, end) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
