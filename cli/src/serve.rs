@@ -10,6 +10,7 @@ use crate::coordinator::{self, ListenArgs};
 use crate::failure::Failure;
 use crate::local_cluster::LocalCluster;
 use crate::signals::Interrupts;
+use crate::units::counted;
 use crate::{listen, logging, out, runtime};
 
 /// Where the live board is, unless somebody wants it elsewhere.
@@ -39,7 +40,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         };
         let coordinator = coordinator::start(&arguments.listen, Some(http), Config::default()).await?;
         let cluster = LocalCluster::with_crew(coordinator, crew).await?;
-        out::notice(&format!("serve: {} workers", crew.workers));
+        let workers = u64::try_from(crew.workers).unwrap_or(u64::MAX);
+        out::notice(&format!("serve: {}", counted(workers, "worker")));
         interrupts.wait().await;
         out::notice("serve: stopping");
         cluster.stop().await;

@@ -261,7 +261,10 @@ impl Browser {
             if is_enough(&value) {
                 return value;
             }
-            assert!(started.elapsed() < LONG, "never: {expression} is {value}");
+            if started.elapsed() > LONG {
+                let shown = self.value("document.body.innerText").await;
+                panic!("never: {expression} is {value}; the page shows {shown}");
+            }
             tokio::time::sleep(LOOK).await;
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Server, run};
+use crate::common::run;
 use crate::{Board, id};
 
 const GAMES: &str = "e2 e8 e3 e7 e4 e6\ne2 e8 e3 e7 d3h\ne2 e8 d3h\n";
@@ -16,26 +16,7 @@ async fn a_book_is_walked_and_grown() {
     let imported = run(&["book", "import", games.to_str().unwrap(), "--notation", "man", "--store", &store]);
     assert_eq!(imported.code, 0, "{}", imported.stderr);
 
-    let Some(board) = Board::on(|| {
-        let serve = [
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--http",
-            "127.0.0.1:0",
-            "--workers",
-            "1",
-            "--store",
-            &store,
-        ];
-        let mut server = Server::start(&serve);
-        let (cluster, page) = (server.url("listening"), server.url("live board"));
-        (vec![server], cluster, page)
-    })
-    .await
-    else {
-        return;
-    };
+    let Some(board) = Board::serve(&["--store", &store]).await else { return };
     let browser = &board.browser;
     let rows = "[...document.querySelectorAll('#book-rows [data-testid^=book-row-]')].map(it => it.dataset.testid.slice(9))";
     // The start has one move in this book, the position after it one more; a click walks.

@@ -9,7 +9,7 @@ use crate::watching::same_as_programs_read;
 use crate::{Board, id};
 
 /// Enough work for the kills to come in the middle of it.
-const JOB: [&str; 6] = ["analyze", "--moves", "e2 e8 e3 e7 d3h e6", "--deterministic", "--depth", "8"];
+const JOB: [&str; 6] = ["analyze", "--moves", "e2 e8 e3 e7 d3h e6", "--deterministic", "--depth", "11"];
 
 fn address(url: &str) -> String {
     url.trim_end_matches('/').strip_prefix("http://").unwrap().to_owned()
@@ -70,7 +70,11 @@ async fn the_page_outlives_a_killed_worker_and_a_killed_coordinator() {
     let store = folder.path().join("corridor.db").to_str().unwrap().to_owned();
     let Some(mut board) = cluster(&store).await else { return };
     let job = hand_in(&board.cluster, &JOB);
+    // It must not end before the page is there.
+    assert_eq!(run(&["pause", &job, "--coordinator", &board.cluster]).code, 0);
     board.open(&format!("#job={job}")).await;
+    board.until_state("paused").await;
+    board.browser.click(&id("pause")).await;
     board.until_state("running").await;
     board.browser.until_true("document.querySelectorAll('.c-body .c-row').length > 20").await;
     for name in ["anna", "berta"] {
@@ -110,15 +114,7 @@ async fn the_page_outlives_a_killed_worker_and_a_killed_coordinator() {
 
 #[tokio::test]
 async fn a_coordinator_that_forgot_the_job_is_believed() {
-    let Some(mut board) = Board::on(|| {
-        let mut coordinator = Server::coordinator(&[]);
-        let (cluster, page) = (coordinator.url("listening"), coordinator.url("live board"));
-        (vec![coordinator], cluster, page)
-    })
-    .await
-    else {
-        return;
-    };
+    let Some(mut board) = Board::coordinator().await else { return };
     let job = hand_in(&board.cluster, &JOB);
     board.open(&format!("#job={job}")).await;
     // Nobody works on it.
@@ -144,7 +140,7 @@ async fn a_coordinator_that_forgot_the_job_is_believed() {
 async fn a_laptop_that_sleeps_wakes_up_to_the_current_picture() {
     let Some(board) = Board::serve(&[]).await else { return };
     board.open("#moves=e2.e8.e3.e7.d3h.e6").await;
-    let job = board.start(&[("depth", "7")]).await;
+    let job = board.start(&[("depth", "40"), ("time", "5")]).await;
     board.browser.until_true("document.querySelectorAll('.c-body .c-row').length > 20").await;
     let network = |offline: bool| json!({"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
     board.browser.devtools("Network.enable", json!({})).await;
@@ -163,15 +159,7 @@ async fn a_laptop_that_sleeps_wakes_up_to_the_current_picture() {
 
 #[tokio::test]
 async fn words_from_outside_are_words() {
-    let Some(mut board) = Board::on(|| {
-        let mut coordinator = Server::coordinator(&[]);
-        let (cluster, page) = (coordinator.url("listening"), coordinator.url("live board"));
-        (vec![coordinator], cluster, page)
-    })
-    .await
-    else {
-        return;
-    };
+    let Some(mut board) = Board::coordinator().await else { return };
     let name = "<b>x</b><img src=x>";
     let mut worker = Server::worker(&board.cluster, &["--threads", "1", "--name", name]);
     worker.line("registered");

@@ -59,7 +59,7 @@ async fn every_view_in_every_light() {
     board.open("#moves=e2.e8.e3.e7.e4.e6.e3h.f6h.c6h").await;
     board.start(&[("depth", "40"), ("time", "600")]).await;
     // Deep enough to look like something.
-    browser.until_true("document.querySelectorAll('#graph-svg circle').length >= 9").await;
+    browser.until_true("document.querySelectorAll('[data-testid=graph-svg] circle').length >= 9").await;
     look_at(&board, "running").await;
     browser.click(&id("cancel")).await;
     board.until_state("done").await;

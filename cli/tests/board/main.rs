@@ -64,6 +64,16 @@ impl Board {
         .await
     }
 
+    /// A coordinator without workers, and a browser on its page.
+    pub(crate) async fn coordinator() -> Option<Self> {
+        Self::on(|| {
+            let mut coordinator = Server::coordinator(&[]);
+            let (cluster, page) = (coordinator.url("listening"), coordinator.url("live board"));
+            (vec![coordinator], cluster, page)
+        })
+        .await
+    }
+
     /// A browser on servers that somebody starts: they, the cluster's address and the page's.
     pub(crate) async fn on(start: impl FnOnce() -> (Vec<Server>, String, String)) -> Option<Self> {
         let turn = TURN.lock().await;

@@ -335,18 +335,22 @@ mod tests {
         assert_eq!(encoded(&[]), "");
     }
 
+    /// Hands a job in and looks at it from its beginning.
+    async fn looked_at(cluster: &Handle) -> (JobId, Source) {
+        let spec = JobSpec { detach: true, ..JobSpec::new(Position::start()).to_depth(4) };
+        let submit = Question::Submit { spec: Box::new(spec), watcher: None, known: None };
+        let crate::cluster::Answer::Job(job) = cluster.ask(submit).await.expect("accepted") else {
+            panic!("a number is answered")
+        };
+        (job, Source::after(cluster, job, 0).await.expect("a source"))
+    }
+
     #[tokio::test]
     async fn whoever_is_dropped_for_being_slow_goes_on_where_it_was() {
         let (driver, cluster) = driver::new(Config::default());
         let stop = CancellationToken::new();
         tokio::spawn(driver.run(stop.clone()));
-        let spec = JobSpec { detach: true, ..JobSpec::new(Position::start()).to_depth(4) };
-        let submitted = cluster
-            .ask(Question::Submit { spec: Box::new(spec), watcher: None, known: None })
-            .await
-            .expect("accepted");
-        let crate::cluster::Answer::Job(job) = submitted else { panic!("a number is answered") };
-        let mut source = Source::after(&cluster, job, 0).await.expect("a source");
+        let (job, mut source) = looked_at(&cluster).await;
         let mut seen = Vec::new();
         seen.extend(source.next().await.expect("events").expect("not the end"));
         // More than is kept for somebody who does not read.
@@ -363,13 +367,7 @@ mod tests {
         assert!(seen.iter().map(|record| record.seq).eq(1..=u64::try_from(seen.len()).expect("few")));
         assert!(seen.last().is_some_and(|record| record.event.is_last()));
         // The coordinator's end is not the job's.
-        let spec = JobSpec { detach: true, ..JobSpec::new(Position::start()).to_depth(5) };
-        let submitted = cluster
-            .ask(Question::Submit { spec: Box::new(spec), watcher: None, known: None })
-            .await
-            .expect("accepted");
-        let crate::cluster::Answer::Job(job) = submitted else { panic!("a number is answered") };
-        let mut source = Source::after(&cluster, job, 0).await.expect("a source");
+        let (_, mut source) = looked_at(&cluster).await;
         source.next().await.expect("events");
         stop.cancel();
         while let Ok(records) = source.next().await {
