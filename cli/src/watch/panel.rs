@@ -28,10 +28,10 @@ pub(super) fn title(state: &State, columns: usize, paint: Paint) -> String {
         let workers = state.beat().map(|beat| {
             let rate = beat.nodes_per_second;
             let rate = if rate > 0 { format!(", {}/s", short(rate)) } else { String::new() };
-            format!("  {}{rate}", counted(beat.workers, "worker"))
+            format!("  cluster: {}{rate}", counted(beat.workers, "worker"))
         });
         let job = paint.bold(&job);
-        format!("{job}  {}{}  {}", paint.good("running"), workers.unwrap_or_default(), span(state.elapsed()))
+        format!("{job}  {}  {}{}", paint.good("running"), span(state.elapsed()), workers.unwrap_or_default())
     };
     cut(&text, columns)
 }

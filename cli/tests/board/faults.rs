@@ -112,6 +112,40 @@ async fn the_page_outlives_a_killed_worker_and_a_killed_coordinator() {
     board.end().await;
 }
 
+/// Two stores have a job 1 each: the page does not take the one for the other, and knows its own again.
+#[tokio::test]
+async fn another_stores_job_of_the_same_number_is_another_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let [own, other] =
+        ["own.db", "other.db"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    {
+        let mut coordinator = coordinator("127.0.0.1:0", "127.0.0.1:0", &other);
+        hand_in(&coordinator.url("listening"), &["analyze", "--moves", "e2 e8 e3h", "--depth", "3"]);
+        kill(&mut coordinator);
+    }
+    let Some(mut board) = cluster(&own).await else { return };
+    let job = hand_in(&board.cluster, &["analyze", "--moves", "e2 e8 e3 e7 d3h e6", "--depth", "4"]);
+    board.open(&format!("#job={job}")).await;
+    board.until_state("done").await;
+    let (position, events) = (board.position().await, board.events(&job));
+    let (listen, http) = (address(&board.cluster), address(&board.page));
+    kill(&mut board.servers[0]);
+    board.servers[0] = coordinator(&listen, &http, &other);
+    board.until_state("missing").await;
+    board
+        .browser
+        .until("document.querySelector('#headline').textContent", |it| {
+            it.as_str().unwrap().contains("another one")
+        })
+        .await;
+    assert_eq!(board.position().await, position);
+    kill(&mut board.servers[0]);
+    board.servers[0] = coordinator(&listen, &http, &own);
+    board.until_state("done").await;
+    same_as_programs_read(&board, &events).await;
+    board.end().await;
+}
+
 #[tokio::test]
 async fn a_coordinator_that_forgot_the_job_is_believed() {
     let Some(mut board) = Board::coordinator().await else { return };

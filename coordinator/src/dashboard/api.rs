@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use corridor_proto::convert::book_name;
 use corridor_proto::json::requests::{
-    BookAnalyzeRequest, ConvertQuery, ExpandRequest, JobRequest, PositionQuery, from_json,
+    BookAnalyzeRequest, ConvertQuery, ExpandRequest, Fault, JobRequest, PositionQuery, from_json,
 };
 use corridor_proto::json::{JobView, NodeView, PositionView};
 use corridor_shared::job::{ENGINE_EPOCH, JobId};
@@ -82,7 +82,11 @@ pub(super) struct Listing {
 
 pub(super) async fn jobs(State(desk): Shared, asked: Asked<Listing>) -> Answer {
     let Listing { limit, before } = query(asked)?;
-    let limit = limit.unwrap_or(50).clamp(1, MAX_LISTED_JOBS);
+    let limit = limit.unwrap_or(50).min(MAX_LISTED_JOBS);
+    if limit == 0 {
+        let message = format!("must be 1 to {MAX_LISTED_JOBS}");
+        return Err(Fault { field: Some("limit".to_owned()), message, ply: None }.into());
+    }
     let jobs = desk.analysis.jobs(Question::List { limit, before: before.map(JobId) }).await?;
     let jobs: Vec<JobView<'_>> = jobs.iter().map(Into::into).collect();
     Ok(fresh(json!({"jobs": jobs})))

@@ -45,7 +45,18 @@ impl From<Status> for Failure {
             Code::Unimplemented => StatusCode::NOT_IMPLEMENTED,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::new(code, status.message())
+        // The services name the field that is wrong, as programs know it: `spec.limits.depth: ...`. A page knows its last name.
+        let is_name = |text: &str| text.bytes().all(|it| it.is_ascii_lowercase() || it == b'_' || it == b'.');
+        match status.message().split_once(": ").filter(|(name, _)| is_name(name)) {
+            Some((name, fault)) if code == StatusCode::BAD_REQUEST => {
+                let field = name.rsplit('.').next().unwrap_or_default();
+                Self {
+                    status: code,
+                    fault: Fault { field: Some(field.to_owned()), message: fault.to_owned(), ply: None },
+                }
+            }
+            _ => Self::new(code, status.message()),
+        }
     }
 }
 

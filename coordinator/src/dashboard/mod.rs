@@ -82,7 +82,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// Keeps other sites' pages out of what changes something, and says to browsers how strict to be.
 async fn guard(request: Request, next: Next) -> Response {
-    let changes = request.method() != Method::GET && request.method() != Method::HEAD;
+    // No other method is answered at all.
+    let changes = request.method() == Method::POST;
     let mut response = match refused(&request).filter(|_| changes) {
         Some(failure) => failure.into_response(),
         None => next.run(request).await,
@@ -102,10 +103,14 @@ async fn guard(request: Request, next: Next) -> Response {
 /// nobody answers here; and it says where a request comes from.
 fn refused(request: &Request) -> Option<Failure> {
     let text = |name: &header::HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let message = "this page is another site's: open the board at its own address";
     let origin = text(&header::ORIGIN);
     let host = text(&header::HOST).or_else(|| request.uri().authority().map(|it| it.as_str()));
     if origin.is_some_and(|origin| origin.split_once("://").map(|(_, host)| host) != host) {
-        let message = "this page is another site's: open the board at its own address";
+        return Some(Failure::new(StatusCode::FORBIDDEN, message));
+    }
+    let site = text(&header::HeaderName::from_static("sec-fetch-site"));
+    if site.is_some_and(|site| site == "cross-site" || site == "same-site") {
         return Some(Failure::new(StatusCode::FORBIDDEN, message));
     }
     let kind = text(&header::CONTENT_TYPE).unwrap_or_default();

@@ -121,6 +121,7 @@ async fn what_is_wrong_is_said_with_its_field() {
         ("/api/v1/jobs/x", StatusCode::BAD_REQUEST, None, "Invalid URL: "),
         ("/api/v1/jobs/7/events", StatusCode::NOT_FOUND, None, "there is no job 7"),
         ("/api/v1/jobs?limit=x", StatusCode::BAD_REQUEST, None, "Failed to deserialize query string: limit"),
+        ("/api/v1/jobs?limit=0", StatusCode::BAD_REQUEST, Some("limit"), "must be 1 to "),
         ("/api/v1/books/main/node", StatusCode::CONFLICT, None, "this coordinator keeps no books"),
         ("/api/v1/nothing", StatusCode::NOT_FOUND, None, "there is no such call"),
         ("/assets/x/app.js", StatusCode::NOT_FOUND, None, "there is no file 'app.js'"),
@@ -137,6 +138,7 @@ async fn what_is_wrong_is_said_with_its_field() {
         (r#"{"depth":"7"}"#, Some("depth")),
         (r#"{"dept":7}"#, Some("dept")),
         (r#"{"multipv":0}"#, Some("multipv")),
+        (r#"{"multipv":1000}"#, Some("multipv")),
         (r#"{"moves":"e2 e8 e9"}"#, Some("moves")),
         ("{", None),
     ] {
@@ -149,6 +151,11 @@ async fn what_is_wrong_is_said_with_its_field() {
     assert_eq!(site.post("/api/v1/jobs/7/pause", "").await.status(), StatusCode::NOT_FOUND);
     assert_eq!(site.post("/api/v1/jobs/7/sing", "").await.status(), StatusCode::NOT_FOUND);
     assert_eq!(site.post("/api/v1/position", "").await.status(), StatusCode::METHOD_NOT_ALLOWED);
+    for method in ["PUT", "DELETE", "PATCH", "OPTIONS"] {
+        let request = Request::builder().method(method).uri("/api/v1/jobs").body(Body::empty());
+        let answer = site.send(request.expect("a request")).await;
+        assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED, "{method}");
+    }
     // Nothing of all that is a job.
     assert_eq!(body(site.get("/api/v1/jobs").await).await, json!({"jobs": []}));
 }
@@ -177,7 +184,17 @@ async fn pages_of_other_sites_change_nothing() {
     ] {
         assert_eq!(site.send(post(origin, kind)).await.status(), status, "{origin:?} {kind:?}");
     }
-    assert_eq!(body(site.get("/api/v1/jobs").await).await["jobs"].as_array().map(Vec::len), Some(2));
+    // Browsers say by themselves whose page it is.
+    for (from, status) in [
+        ("cross-site", StatusCode::FORBIDDEN),
+        ("same-site", StatusCode::FORBIDDEN),
+        ("same-origin", StatusCode::CREATED),
+    ] {
+        let mut request = post(None, json);
+        request.headers_mut().insert("sec-fetch-site", HeaderValue::from_static(from));
+        assert_eq!(site.send(request).await.status(), status, "{from}");
+    }
+    assert_eq!(body(site.get("/api/v1/jobs").await).await["jobs"].as_array().map(Vec::len), Some(3));
 }
 
 #[tokio::test]

@@ -79,15 +79,17 @@ fn in_words(error: &serde_json::Error) -> String {
     let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
     let Some((found, expected)) = text.rsplit_once(", expected ") else { return text.to_owned() };
     let wanted = match expected {
-        "u32" => format!("a whole number from 0 to {}", u32::MAX),
-        "u64" => "a whole number from 0 up".to_owned(),
-        "i32" => "a whole number".to_owned(),
-        "a string" => "a text".to_owned(),
-        "a boolean" => "true or false".to_owned(),
+        "u32" | "u64" => "a whole number from 0 up",
+        "i32" => "a whole number",
+        "a string" => "a text",
+        "a boolean" => "true or false",
         _ => return text.to_owned(),
     };
+    // What it was: its kind, and often itself.
     let found = found.split_once(": ").map_or(found, |(_, found)| found);
-    format!("{wanted} is wanted, not {found}")
+    let kinds = ["string ", "integer ", "floating point ", "boolean "];
+    let itself = kinds.iter().find_map(|kind| found.strip_prefix(kind)).unwrap_or(found);
+    format!("{wanted} is wanted, not {}", itself.trim_matches('`'))
 }
 
 /// Which position is meant.
@@ -342,7 +344,7 @@ mod tests {
         for (text, said) in [
             (r#"{"depth":101}"#, "depth: 101 is more than max_depth 100"),
             (r#"{"depth":0}"#, "depth: must be at least 1"),
-            (r#"{"depth":"x"}"#, "depth: invalid type: string \"x\", expected u32 at line 1 column 12"),
+            (r#"{"depth":"x"}"#, "depth: a whole number from 0 up is wanted, not \"x\""),
             (r#"{"moves":"e2 e2"}"#, "moves: ply 2 (e2): Black's pawn cannot move from e9 to e2"),
             (r#"{"moves":"e2 zz"}"#, "moves: ply 2: "),
             (r#"{"position":"x"}"#, "position: "),
@@ -377,17 +379,17 @@ mod tests {
             (fault.field.unwrap_or_default(), fault.message)
         };
         for (text, field, message) in [
-            (r#"{"depth":"x"}"#, "depth", r#"a whole number from 0 to 4294967295 is wanted, not string "x""#),
-            (r#"{"depth":-1}"#, "depth", "a whole number from 0 to 4294967295 is wanted, not integer `-1`"),
-            (r#"{"nodes":1.5}"#, "nodes", "a whole number from 0 up is wanted, not floating point `1.5`"),
+            (r#"{"depth":"x"}"#, "depth", r#"a whole number from 0 up is wanted, not "x""#),
+            (r#"{"depth":-1}"#, "depth", "a whole number from 0 up is wanted, not -1"),
+            (r#"{"nodes":1.5}"#, "nodes", "a whole number from 0 up is wanted, not 1.5"),
             (
                 r#"{"nodes":"at line , expected u64"}"#,
                 "nodes",
-                "a whole number from 0 up is wanted, not string \"at line , expected u64\"",
+                "a whole number from 0 up is wanted, not \"at line , expected u64\"",
             ),
-            (r#"{"priority":"high"}"#, "priority", r#"a whole number is wanted, not string "high""#),
-            (r#"{"fresh":1}"#, "fresh", "true or false is wanted, not integer `1`"),
-            (r#"{"moves":1}"#, "moves", "a text is wanted, not integer `1`"),
+            (r#"{"priority":"high"}"#, "priority", r#"a whole number is wanted, not "high""#),
+            (r#"{"fresh":1}"#, "fresh", "true or false is wanted, not 1"),
+            (r#"{"moves":1}"#, "moves", "a text is wanted, not 1"),
         ] {
             assert_eq!(fault(text), (field.to_owned(), message.to_owned()), "{text}");
         }

@@ -107,20 +107,41 @@ export class Analysis {
     this.#stream?.suspend();
   }
 
-  /** The server was restarted: is what it calls by our number still our job? */
+  /** The server was restarted: is what it calls by our number still our job, or again? */
   async verify() {
     const { job } = this;
-    if (job === null || this.missing) return;
+    if (job === null) return;
     try {
-      const answer = await api.job(job);
-      if (this.job === job && answer.last_seq < this.picture.lastSeq) this.#lose(`Job ${job} is not known to the restarted coordinator; its number now belongs to another one.`);
-    } catch (error) {
-      if (this.job === job && error.status === 404) this.#lose(`Job ${job} is not known to the coordinator.`);
+      await this.#recognise(job);
+      if (this.job === job && this.missing) this.open(job);
+    } catch {
+      // It is asked again when it is back.
     }
   }
 
+  /**
+   * Makes sure that the server's job of our number is ours: another store may have another one. What we cannot tell apart is
+   * the same analysis.
+   */
+  async #recognise(job) {
+    let answer;
+    try {
+      answer = await api.job(job);
+    } catch (error) {
+      if (this.job === job && error.status === 404) this.#lose(`Job ${job} is not known to the coordinator.`);
+      throw error;
+    }
+    if (this.job !== job || this.picture.lastSeq === 0) return;
+    const { position, book, done, error, lastSeq } = this.picture;
+    const same = book ? answer.book?.book === book.book && answer.book.task === book.task : answer.position === position;
+    const ended = done || error;
+    if (same && (ended ? answer.last_seq === lastSeq : answer.last_seq >= lastSeq)) return;
+    this.#lose(`What the coordinator calls job ${job} is another one now.`);
+    throw new Error(this.missing);
+  }
+
   #lose(why) {
-    this.missing = why;
+    this.missing = this.picture.lastSeq > 0 ? `${why} Below is the last that was seen of it.` : why;
     this.#stream?.close();
     this.#stream = null;
     this.#handlers.changed(true);
@@ -130,7 +151,8 @@ export class Analysis {
     const { job } = this;
     this.#heardAt = Date.now();
     this.#stream = new Stream({
-      address: () => {
+      address: async () => {
+        if (this.picture.lastSeq > 0) await this.#recognise(job);
         const after = this.picture.lastSeq;
         this.#condensed = after === 0 || Date.now() - this.#heardAt > LONG_AWAY_MS;
         return api.jobEvents(job, after, this.#condensed);

@@ -30,7 +30,8 @@ let pointed = { move: null, by: 'pointer' };
 const view = { rootMove: null, after: null, line: [] };
 
 const game = new Game((how) => {
-  if (how !== 'walked') clearErrors(byId('move-form'));
+  // What was said of the move before is of no interest any more.
+  clearErrors(byId('move-form'));
   choose(null);
   view.line = [];
   remember(how !== 'walked');
@@ -84,7 +85,11 @@ const book = new Book(game, {
   openJob: (job) => openJob(job),
 });
 
-const controls = bindControls(game, analysis, (job) => {
+/** Games whose positions were analysed from here: a job knows only its position. @type {Map<number, object>} */
+const games = new Map();
+
+const controls = bindControls(game, analysis, (job, asked) => {
+  games.set(job, asked);
   analysis.open(job);
   choose(null);
   remember(true);
@@ -163,10 +168,10 @@ async function openJob(job, push = true) {
   return position !== null;
 }
 
-/** Puts a position on the board, as a game without moves unless it is in the game that is there. */
+/** Puts the analysed position on the board: as the game it was analysed in if that was here, otherwise without moves. */
 async function showPosition(text) {
   try {
-    await game.load({ position: text });
+    await game.load(games.get(analysis.job) ?? { position: text });
   } catch (error) {
     setText(byId('move-error'), error.message);
   }

@@ -11,6 +11,9 @@ const QUIET_MS = 5_000;
 /** Moves of a held unit's path that are shown. */
 const SHOWN_PATH = 4;
 
+/** What a worker does now: the server tells how fast it is while it searches. */
+const rateNow = (worker) => (worker.units ? worker.nodes_per_second : 0);
+
 export class Cluster {
   /** The last picture; see the contract's `GET /api/v1/cluster`. */
   picture = null;
@@ -80,7 +83,7 @@ export class Cluster {
     const { picture } = this;
     if (!picture) return;
     const { workers, jobs, cache, losses, epoch } = picture;
-    const rate = workers.reduce((sum, worker) => sum + worker.nodes_per_second, 0);
+    const rate = workers.reduce((sum, worker) => sum + rateNow(worker), 0);
     setText(byId('cluster-text'), `${plural(workers.length, 'worker')} · ${epoch}`);
     setText(byId('rate'), workers.length ? `${short(rate)} nodes/s · ${plural(workers.length, 'worker')}` : 'no workers');
     keyed(byId('workers').tBodies[0], workers.length ? workers : [{ name: '' }], ({ name }) => name,
@@ -113,7 +116,7 @@ function updateWorker(node, worker, age) {
   const state = worker.draining ? 'draining' : worker.silent_ms > QUIET_MS ? 'quiet' : 'live';
   setAttributes(node, { 'data-state': state });
   setAttributes(name, { title: `${plural(worker.slots, 'slot')}, connected for ${duration(worker.connected_ms + age)}, ${grouped(worker.nodes)} nodes` });
-  setText(rate, short(worker.nodes_per_second));
+  setText(rate, worker.units ? short(rateNow(worker)) : '–');
   setText(units, `${grouped(worker.units)}`);
   const held = worker.holds.map(({ job, moves, depth }) => {
     const path = moves.length ? moves.slice(0, SHOWN_PATH).join(' ') + (moves.length > SHOWN_PATH ? ' …' : '') : 'a book position';

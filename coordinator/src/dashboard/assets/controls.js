@@ -14,16 +14,19 @@ const startedHere = new Set();
 /**
  * @param {import('./game.js').Game} game
  * @param {import('./analysis.js').Analysis} analysis
- * @param {(job: number) => void} opened a job was started
+ * @param {(job: number, asked: {position: string|null, moves: string}) => void} opened a job was started on this game's position
  */
 export function bindControls(game, analysis, opened) {
   const form = byId('analysis-form');
   const error = byId('form-error');
   let starting = false;
+  /** The board has changed meanwhile. */
+  let again = false;
 
   async function start() {
     if (starting || !game.position) return;
     starting = true;
+    again = false;
     clearErrors(form);
     setText(error, '');
     const prune = byId('prune').value;
@@ -46,13 +49,20 @@ export function bindControls(game, analysis, opened) {
       rememberLimits(job, depth || time_ms || nodes ? { depth, time_ms, nodes } : { time_ms: DEFAULT_TIME_MS });
       startedHere.clear();
       startedHere.add(job);
-      opened(job);
+      opened(job, { position: body.position ?? null, moves: body.moves });
       if (before !== null) await api.steer(before, 'cancel');
     } catch (failure) {
       showError(form, failure, error);
     } finally {
       starting = false;
     }
+    if (again) follow();
+  }
+
+  /** An analysis that follows the board starts anew where that is now. */
+  function follow() {
+    again = starting;
+    if (!starting && byId('follow').checked && analysis.running && !analysis.picture.book && !same()) start();
   }
 
   async function steer(order) {
@@ -80,10 +90,7 @@ export function bindControls(game, analysis, opened) {
       if (analysis.running && (same() || analysis.picture.book)) steer('cancel');
       else start();
     },
-    /** The board has changed: an analysis that follows it starts anew. */
-    boardChanged() {
-      if (byId('follow').checked && analysis.running && !analysis.picture.book && !same()) start();
-    },
+    boardChanged: follow,
     /**
      * @param {import('./cluster.js').Cluster} cluster
      */

@@ -5,6 +5,9 @@ import { byId, setText } from './dom.js';
 /** A whole number whose thousands may be set apart. A decimal comma is none: nobody's 1,5 becomes 15. */
 const GROUPED = /^\d{1,3}([ \u00a0\u202f,_'’]\d{3})+$/;
 
+/** A number as people write it, a million as 1e6 included. */
+const PLAIN = /^[-+]?(\d+\.?\d*|\.\d+)(e\d+)?$/i;
+
 /**
  * What a field holds for the wire: a number if it reads as one, whole in the wire's unit; otherwise the text as it is, so
  * that the server says what is wrong with it. Nothing for an empty field.
@@ -15,9 +18,10 @@ const GROUPED = /^\d{1,3}([ \u00a0\u202f,_'’]\d{3})+$/;
 export function valueOf(input, factor = 1) {
   const text = input.value.trim();
   if (text === '') return undefined;
-  const number = Number(GROUPED.test(text) ? text.replaceAll(/\D/g, '') : text);
+  const plain = GROUPED.test(text) ? text.replaceAll(/\D/g, '') : text;
+  if (!PLAIN.test(plain)) return text;
   // A unit of the reader's may be told in parts, such as half a second; nodes may not.
-  const whole = factor === 1 ? number : Math.round(number * factor);
+  const whole = factor === 1 ? Number(plain) : Math.round(Number(plain) * factor);
   return Number.isSafeInteger(whole) ? whole : text;
 }
 

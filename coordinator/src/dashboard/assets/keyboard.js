@@ -12,6 +12,8 @@ export function bindKeys(actions) {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target instanceof Element ? event.target : document.body;
+    // The way out of a field, and back to the page's own keys.
+    if (event.key === 'Escape' && target.matches('input, select, textarea')) target.blur();
     if (target.closest(KEEPS_ALL) || target.closest('dialog[open]')) return;
     if (event.key === ' ' && target.closest(KEEPS_SPACE)) return;
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];

@@ -10,7 +10,7 @@ const MAX_MESSAGE_CHARS = 32 << 20;
 
 /**
  * @typedef {object} StreamOptions
- * @property {() => string} address asked for each connection, so that it can carry the place to go on from
+ * @property {() => Promise<string>} address asked for each connection, so that it can carry the place to go on from
  * @property {(data: any, id: string|null) => void} message called with each message's JSON
  * @property {(state: 'connecting'|'live'|'waiting'|'refused'|'suspended'|'closed', detail: {status?: number, message?: string, retryAt?: number}) => void} state
  * @property {() => void} [heard] called whenever anything arrives
@@ -65,7 +65,9 @@ export class Stream {
     this.#watch(controller);
     let detail = {};
     try {
-      const response = await fetch(this.#options.address(), {
+      const address = await this.#options.address();
+      if (this.#controller !== controller) return;
+      const response = await fetch(address, {
         headers: { accept: 'text/event-stream' },
         cache: 'no-store',
         signal: controller.signal,
