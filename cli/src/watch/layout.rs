@@ -90,7 +90,7 @@ fn body(state: &State, rows: usize, columns: usize, paint: Paint) -> Vec<String>
         Place::Beside(cell) => {
             let taken = block_columns(cell) + GAP;
             let mut board = block(state, asked, cell, paint);
-            if rows > board.len() && paint.colours && cell != Cell::Dot {
+            if rows > board.len() && cell != Cell::Dot {
                 board.push(cut(&paint.dim(LEGEND), block_columns(cell)));
             }
             let panel = panel::lines(state, rows, columns - taken, paint);
@@ -111,16 +111,16 @@ fn side_by_side(left: &[String], right: &[String], taken: usize) -> Vec<String> 
 
 /// The board and a line a player, with room to spare at their right ends.
 fn block(state: &State, asked: &Asked, cell: Cell, paint: Paint) -> Vec<String> {
-    let colours = paint.colours;
     let searched: Vec<_> =
         asked.heat.walls.iter().filter(|attention| attention.reason.is_searched()).copied().collect();
     let drawing = Drawing {
         position: &asked.position,
-        heat: colours.then_some(&asked.heat),
-        walls: if colours { &searched } else { &[] },
+        // Numbers need no colours.
+        heat: Some(&asked.heat),
+        walls: &searched,
         best: state.last_iteration().map(|report| report.best_move),
         cell,
-        colours,
+        colours: paint.colours,
     };
     let mut lines = drawing.lines();
     for color in [Color::Black, Color::White] {
