@@ -112,9 +112,11 @@ class Transport:
             else:
                 self._channels.append(grpc.insecure_channel(address, options=_OPTIONS))
         self._first = 0
+        self.is_closed = False
 
     def close(self) -> None:
         """Closes the connections; calls on them end."""
+        self.is_closed = True
         for channel in self._channels:
             channel.close()
 
@@ -132,7 +134,9 @@ class Transport:
 
         Raises:
             Unavailable: none of the coordinators can be reached in time.
+            CorridorError: the client was closed.
         """
+        self._check_open()
         order = [(self._first + index) % len(self._channels) for index in range(len(self._channels))]
         probes = {index: _Probe(self._channels[index], max(0.001, timeout), self._metadata) for index in order}
         ends = time.monotonic() + timeout
@@ -199,6 +203,7 @@ class Transport:
         return cast("Call[Answer]", ask(request, metadata=self._metadata))
 
     def _insist(self, call: Callable[[grpc.Channel, float], Answer], timeout: Optional[float], once: bool) -> Answer:
+        self._check_open()
         wanted = self.timeout if timeout is None else timeout
         ends = time.monotonic() + wanted
         attempt = 0
@@ -216,6 +221,10 @@ class Transport:
             attempt += 1
             time.sleep(pause)
             channel = self.connect(ends - time.monotonic())
+
+    def _check_open(self) -> None:
+        if self.is_closed:
+            raise CorridorError("the client was closed", "cancelled")
 
     def failure(self, error: grpc.RpcError) -> CorridorError:
         """The exception that a failed call of the present coordinator is."""

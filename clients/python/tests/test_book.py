@@ -64,6 +64,13 @@ def test_a_large_import_goes_in_parts(client: corridor.Client) -> None:
     assert (imported.games, imported.positions, imported.fault_count) == (1, 3, 0)
 
 
+def test_a_message_may_be_larger_than_the_usual_4_mib_and_not_beyond_16(client: corridor.Client) -> None:
+    book = client.book("long")
+    assert book.import_games(["e2 e8", "# " + "x" * (6 << 20)], notation="man").positions == 3
+    with pytest.raises(corridor.ResourceExhausted, match="larger"):
+        book.import_games(["# " + "x" * (17 << 20)], notation="man")
+
+
 def test_faults_name_their_line_and_ply(client: corridor.Client) -> None:
     book = client.book("faulty")
     imported = book.import_games(["e2 e8", "e2 e8 e9", "e2 e2"], notation="man")

@@ -94,6 +94,17 @@ def test_closing_cancels_ones_own_job_only(client: corridor.Client) -> None:
         next(events)
 
 
+def test_a_closed_client_ends_its_streams(address: str, client: corridor.Client) -> None:
+    mine = corridor.Client(address)
+    events = mine.analyze(MOVES, detach=True, fresh=True, **DEEP)
+    assert events.job is not None
+    mine.close()
+    for ask in (lambda: list(events), mine.jobs, lambda: mine.submit("e2")):
+        with pytest.raises(corridor.CorridorError, match="the client was closed"):
+            ask()
+    client.cancel(events.job)
+
+
 def test_break_cancels_too(address: str, client: corridor.Client) -> None:
     for event in corridor.analyze(MOVES, coordinator=address, fresh=True, **DEEP):
         if isinstance(event, corridor.Accepted):

@@ -50,6 +50,33 @@ def test_a_killed_coordinator_is_a_pause(tmp_path: Path, kind: str) -> None:
         server.end(signal.SIGKILL)
 
 
+def test_a_books_job_goes_on_too(tmp_path: Path) -> None:
+    store = tmp_path / "corridor.db"
+    server = conftest.coordinator(store)
+    address = server.address()
+    worker = conftest.worker(address)
+    try:
+        with corridor.Client(address) as client:
+            book = client.book("main")
+            assert book.import_games(MOVES, notation="man").positions == 7
+            seen: list[corridor.Event] = []
+            for event in book.analyze(depth=4, deterministic=True):
+                seen.append(event)
+                if isinstance(event, corridor.BookPosition) and event.done == 3:
+                    server.end(signal.SIGKILL)
+                    server = conftest.coordinator(store, address)
+                    server.line("listening on")
+            assert [event.seq for event in seen] == list(range(1, len(seen) + 1)), "a gap or a repeat"
+            done = seen[-1]
+            assert isinstance(done, corridor.BookDone) and (done.searched, done.left) == (7, 0)
+            nodes = [event.node for event in seen if isinstance(event, corridor.BookPosition)]
+            assert len({node.key for node in nodes}) == 7
+            assert {node.key: node.score for node in book.export()} == {node.key: node.score for node in nodes}
+    finally:
+        worker.end(signal.SIGKILL)
+        server.end(signal.SIGKILL)
+
+
 def test_a_coordinator_without_a_store_loses_its_job() -> None:
     server = conftest.coordinator(None)
     address = server.address()
@@ -77,7 +104,8 @@ def test_another_job_of_the_same_number_is_not_taken_for_it() -> None:
             server.end(signal.SIGKILL)
             server = conftest.coordinator(None, address)
             server.line("listening on")
-            assert client.submit("e2", depth=6) == events.job
+            # Nobody works on it, but it ends, so that whoever takes it for the first one comes to an end too.
+            assert client.submit("e2", time=0.1) == events.job
             with pytest.raises(corridor.JobGone):
                 list(events)
     finally:

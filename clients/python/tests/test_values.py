@@ -160,12 +160,14 @@ class Fake:
         return grpc.unary_unary_rpc_method_handler(one)
 
 
-def event_message(seq: int, kind: str = "") -> analysis_pb2.WatchResponse:
+def event_message(seq: int, kind: str = "", message_text: str = "") -> analysis_pb2.WatchResponse:
     message = analysis_pb2.WatchResponse(event=analysis_pb2.Event(seq=seq))
     if kind:
         getattr(message.event, kind).SetInParent()
     if kind == "accepted":
         message.event.accepted.job = 5
+    if kind == "error":
+        message.event.error.message = message_text
     return message
 
 
@@ -196,6 +198,18 @@ def test_a_submission_is_made_once_and_a_question_again() -> None:
         assert client.jobs() == []
         assert [method for method, _, _ in fake.asked] == ["Submit", "List", "List", "List"]
         assert all(metadata["authorization"] == "Bearer secret" for _, _, metadata in fake.asked)
+
+
+def test_an_answer_may_be_larger_than_the_usual_4_mib() -> None:
+    long = analysis_pb2.JobSummary(job=2, reason="x" * (6 << 20))
+    answers: dict[str, list[Any]] = {
+        "List": [[analysis_pb2.ListResponse(jobs=[long])], [analysis_pb2.ListResponse()]],
+        "Watch": [[event_message(1, "accepted"), event_message(2, "error", "x" * (6 << 20))]],
+    }
+    with Fake(answers) as fake, corridor.Client(fake.address) as client:
+        assert [len(summary.reason) for summary in client.jobs()] == [6 << 20]
+        last = list(client.watch(5))[-1]
+        assert isinstance(last, corridor.Error) and len(last.message) == 6 << 20
 
 
 def test_an_unknown_last_event_ends_a_stream() -> None:
