@@ -90,7 +90,8 @@ pub(crate) async fn start(
         let address = http.local_addr().context("read the address of --http")?;
         out::notice(&format!("coordinator: live board on http://{address}"));
         let readiness = coordinator.readiness();
-        crate::http::serve(http, coordinator.page(), move || readiness.borrow().clone());
+        let pages = coordinator.page().merge(coordinator.metrics());
+        crate::http::serve(http, pages, move || readiness.borrow().clone());
     }
     Ok(coordinator)
 }

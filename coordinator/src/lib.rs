@@ -12,6 +12,7 @@ mod deliveries;
 pub mod driver;
 mod keeper;
 pub mod limits;
+mod metrics;
 pub mod server;
 pub mod service;
 pub mod store;

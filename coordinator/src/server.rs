@@ -159,6 +159,13 @@ impl Coordinator {
         dashboard::router(&self.handle, analysis, self.book.clone(), self.stop.clone())
     }
 
+    /// What Prometheus reads, at `/metrics`.
+    pub fn metrics(&self) -> axum::Router {
+        let handle = self.handle.clone();
+        let answer = move || async move { crate::metrics::answer(&handle).await };
+        axum::Router::new().route("/metrics", axum::routing::get(answer))
+    }
+
     /// Where it listens.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {

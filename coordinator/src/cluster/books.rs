@@ -164,6 +164,7 @@ impl Cluster {
         batch.served = self.least_served();
         self.open_batches.insert((Reverse(batch.spec.priority), id));
         self.batches.insert(id, batch);
+        self.counted.jobs_accepted += 1;
         Ok(id)
     }
 
@@ -406,6 +407,7 @@ impl Cluster {
         let book = self.books.get(&batch.spec.book).unwrap_or(&nothing);
         batch.end(book, stop, now, effects);
         self.open_batches.remove(&(Reverse(batch.spec.priority), id));
+        self.counted.jobs_ended += 1;
         self.ended.insert((now, id));
         self.forget_oldest(effects);
     }

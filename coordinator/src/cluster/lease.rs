@@ -24,6 +24,8 @@ pub(crate) struct Worker {
     pub(crate) joined_at: Duration,
     pub(crate) heard_at: Duration,
     pub(crate) draining: bool,
+    /// Since when it has had a free slot, if it has one.
+    free_since: Duration,
     /// Leased units in the order in which they were granted; those beyond its slots wait at the worker.
     units: Vec<Queued>,
     /// Leases that were taken back because nothing moved: each still blocks a slot.
@@ -196,6 +198,7 @@ impl Fleet {
             joined_at: now,
             heard_at: now,
             draining: false,
+            free_since: now,
             units: Vec::new(),
             stuck: BTreeSet::new(),
             nodes: 0,
@@ -233,6 +236,17 @@ impl Fleet {
     /// Slots that could begin a unit at once.
     pub(crate) fn free_slots(&self) -> usize {
         self.index.free_slots
+    }
+
+    /// How long a worker has had a free slot, if it has one.
+    pub(crate) fn idle(&self, worker: WorkerId, now: Duration) -> Option<Duration> {
+        let worker = self.workers.get(&worker).filter(|worker| worker.free_slots() > 0)?;
+        Some(now.saturating_sub(worker.free_since))
+    }
+
+    /// Workers that take no more units.
+    pub(crate) fn draining(&self) -> usize {
+        self.workers.values().filter(|worker| worker.draining).count()
     }
 
     /// Whether a worker could begin a unit at once.
@@ -300,7 +314,13 @@ impl Fleet {
     /// Ends a lease, for whatever reason.
     pub(crate) fn end(&mut self, unit: UnitId, now: Duration) -> Option<Lease> {
         let lease = self.leases.remove(&unit)?;
-        self.change(lease.worker, |worker| worker.units.retain(|held| held.unit != unit));
+        self.change(lease.worker, |worker| {
+            let was_busy = worker.free_slots() == 0;
+            worker.units.retain(|held| held.unit != unit);
+            if was_busy && worker.free_slots() > 0 {
+                worker.free_since = now;
+            }
+        });
         let Some(worker) = self.workers.get(&lease.worker) else { return Some(lease) };
         for (place, queued) in worker.units.iter().enumerate() {
             let Some(held) = self.leases.get_mut(&queued.unit) else { continue };

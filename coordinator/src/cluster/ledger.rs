@@ -33,6 +33,8 @@ pub(crate) struct Ledger {
     /// Why it is in that state, or has failed.
     reason: String,
     accepted_at: Duration,
+    /// Until when it had a unit at a worker, or when it came.
+    served_at: Duration,
     /// Time that had passed when it was accepted again by this coordinator.
     elapsed_before: Duration,
     /// It is held because the store cannot be written.
@@ -58,6 +60,7 @@ impl Ledger {
             told: None,
             reason: String::new(),
             accepted_at: now,
+            served_at: now,
             elapsed_before: Duration::ZERO,
             held: false,
             still_since: None,
@@ -70,6 +73,16 @@ impl Ledger {
     /// The same of a part of another job.
     pub(crate) fn silent(self) -> Self {
         Self { is_silent: true, ..self }
+    }
+
+    /// It has had a unit at a worker until now.
+    pub(crate) const fn served(&mut self, now: Duration) {
+        self.served_at = now;
+    }
+
+    /// How long it has had nothing at any worker, if that is so.
+    pub(crate) const fn unserved(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.served_at)
     }
 
     /// Appends an event and hands it to whoever watches.

@@ -11,6 +11,8 @@ use corridor_shared::job::{
     UnitId, UnitIteration, UnitProgress, UnitReport, WhiteWindow, WorkerId, WorkerLoss, WorkerSummary,
 };
 
+use super::figures::Figures;
+
 /// Number of a client's stream of events, given by the driver.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WatcherId(pub u64);
@@ -92,6 +94,8 @@ pub enum Question {
     Workers,
     /// Who was lost lately, the latest first; answered by `Losses`.
     Losses,
+    /// How often things have happened and how they stand; answered by `Figures`.
+    Figures,
     /// Whether a book is in memory; answered by `IsOpen`.
     IsOpen(Arc<str>),
     /// Here is a book as it was kept, perhaps empty; ignored if it is in memory already. Answered by `Nothing`.
@@ -383,6 +387,8 @@ pub enum Answer {
     Workers(Vec<WorkerSummary>),
     /// Who was lost.
     Losses(Vec<WorkerLoss>),
+    /// How often things have happened and how they stand.
+    Figures(Box<Figures>),
     /// The terms of a session.
     Terms(Terms),
     /// Whether it is in memory.

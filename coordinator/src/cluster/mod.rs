@@ -12,6 +12,7 @@ mod batch;
 mod book_tests;
 mod books;
 mod deaths;
+mod figures;
 mod job;
 mod known;
 mod lease;
@@ -42,6 +43,7 @@ use crate::limits;
 use batch::Batch;
 pub use batch::KeptBatch;
 use deaths::Deaths;
+pub use figures::{CLASSES, Counted, Ended, Figures, Spread};
 use job::{End, Job};
 pub(crate) use known::implied_lines;
 use lease::{Fleet, Lease};
@@ -144,6 +146,8 @@ pub struct Cluster {
     tree_nodes: usize,
     /// Why the store cannot be written, if that is so.
     store_fault: Option<String>,
+    /// What has happened, for whoever watches over it; nothing is decided by it.
+    counted: Counted,
 }
 
 impl Cluster {
@@ -172,6 +176,7 @@ impl Cluster {
             served: 0,
             tree_nodes: 0,
             store_fault: None,
+            counted: Counted::default(),
         }
     }
 
@@ -272,6 +277,7 @@ impl Cluster {
                 Ok(Answer::Workers(self.fleet.summaries(now, job_of)))
             }
             Question::Losses => Ok(Answer::Losses(self.losses(now))),
+            Question::Figures => Ok(Answer::Figures(Box::new(self.figures(now)))),
             Question::Register { worker, registration } => {
                 self.register(now, worker, registration, effects).map(Answer::Terms)
             }
@@ -337,6 +343,7 @@ impl Cluster {
             job.know(*known);
         }
         self.jobs.insert(id, job);
+        self.counted.jobs_accepted += 1;
         self.stale.entry(id).or_default();
         if let Some(stopped_by) = over {
             self.end_job(now, id, End::Done(stopped_by), effects);
@@ -468,6 +475,7 @@ impl Cluster {
         }
         self.came_back(now, registration.instance, effects);
         self.fleet.join(worker, registration, now);
+        self.counted.workers_joined += 1;
         self.shares_changed();
         Ok(Terms { worker, lease: self.config.lease, heartbeat: self.heartbeat() })
     }
@@ -485,6 +493,7 @@ impl Cluster {
                 self.fleet.unstick_absent(worker, &units);
                 for progress in units {
                     if !self.fleet.progress(worker, progress, now) {
+                        self.counted.late += 1;
                         lease_lost(worker, progress.unit, progress.attempt, effects);
                     } else if let Some(lease) = self.fleet.lease(progress.unit) {
                         self.check_nodes(now, lease.unit.job, effects);
@@ -508,6 +517,8 @@ impl Cluster {
         let name = self.fleet.worker(worker).map(|worker| worker.registration.name.clone());
         let leases = self.fleet.remove(worker);
         if let Some(name) = name {
+            self.counted.workers_left += 1;
+            self.counted.ended.lost += u64::try_from(leases.len()).unwrap_or(u64::MAX);
             let units = u32::try_from(leases.len()).unwrap_or(u32::MAX);
             self.lost.push_front((
                 now,
@@ -516,9 +527,39 @@ impl Cluster {
             self.lost.truncate(limits::KEPT_LOSSES);
         }
         for lease in leases {
+            self.was_served(now, &lease);
             self.give_back(&lease, lease.nodes);
         }
         self.shares_changed();
+    }
+
+    /// What whoever watches over the cluster wants to know.
+    fn figures(&self, now: Duration) -> Figures {
+        let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        let mut figures = Figures {
+            counted: self.counted.clone(),
+            leases: count(self.fleet.leases().count()),
+            workers: count(self.fleet.len()),
+            draining: count(self.fleet.draining()),
+            slots: count(self.fleet.slots()),
+            free_slots: count(self.fleet.free_slots()),
+            watchers: count(self.watchers.len()),
+            tree_nodes: count(self.tree_nodes),
+            ..Figures::default()
+        };
+        let served: BTreeSet<JobId> =
+            self.fleet.leases().map(|lease| self.client_job(lease.unit.job).0).collect();
+        let jobs = self.jobs.values().filter(|job| job.part_of.is_none());
+        let jobs = jobs.map(|job| (&job.ledger, job.spec.priority));
+        let batches = self.batches.values().map(|batch| (&batch.ledger, batch.spec.priority));
+        for (ledger, priority) in jobs.chain(batches) {
+            *figures.jobs.entry(ledger.state.name()).or_default() += 1;
+            if ledger.is_open() && !served.contains(&ledger.id) {
+                let waits = figures.waiting.entry(priority).or_default();
+                *waits = ledger.unserved(now).max(*waits);
+            }
+        }
+        figures
     }
 
     fn losses(&self, now: Duration) -> Vec<WorkerLoss> {
@@ -555,7 +596,8 @@ impl Cluster {
 
     /// Ends a lease that a worker still works on.
     fn revoke(&mut self, now: Duration, unit: UnitId, effects: &mut Vec<Effect>) {
-        let Some(lease) = self.fleet.end(unit, now) else { return };
+        let Some(lease) = self.end_lease(now, unit) else { return };
+        self.counted.ended.revoked += 1;
         let command = Command::Cancel { unit, attempt: lease.unit.attempt };
         effects.push(Effect::Send { worker: lease.worker, command });
         self.give_back(&lease, lease.nodes);
@@ -573,11 +615,16 @@ impl Cluster {
     fn report(&mut self, now: Duration, worker: WorkerId, report: UnitReport, effects: &mut Vec<Effect>) {
         self.fleet.unstick(worker, report.unit, report.attempt);
         self.fleet.credit(worker, report.nodes, report.search_time);
+        self.counted.nodes += report.nodes;
         if !self.fleet.holds(worker, report.unit, report.attempt) {
+            self.counted.late += 1;
             lease_lost(worker, report.unit, report.attempt, effects);
             return;
         }
-        let Some(lease) = self.fleet.end(report.unit, now) else { return };
+        let Some(lease) = self.end_lease(now, report.unit) else { return };
+        let ended = &mut self.counted.ended;
+        *(if report.completed { &mut ended.completed } else { &mut ended.handed_back }) += 1;
+        self.counted.unit.note(now.saturating_sub(lease.began_at));
         if lease.unit.whole.is_some() {
             return self.whole_reported(now, worker, &lease, report, effects);
         }
@@ -638,10 +685,12 @@ impl Cluster {
     ) {
         self.fleet.unstick(worker, unit, attempt);
         if !self.fleet.holds(worker, unit, attempt) {
+            self.counted.late += 1;
             lease_lost(worker, unit, attempt, effects);
             return;
         }
-        let Some(lease) = self.fleet.end(unit, now) else { return };
+        let Some(lease) = self.end_lease(now, unit) else { return };
+        self.counted.ended.failed += 1;
         self.give_back(&lease, lease.nodes);
         self.count_failure(now, &lease.unit, message, effects);
     }
@@ -821,7 +870,8 @@ impl Cluster {
 
     /// Ends the lease of a unit that is of no use any more.
     fn cancel(&mut self, now: Duration, id: JobId, unit: UnitId, effects: &mut Vec<Effect>) {
-        let Some(lease) = self.fleet.end(unit, now) else { return };
+        let Some(lease) = self.end_lease(now, unit) else { return };
+        self.counted.ended.revoked += 1;
         let command = Command::Cancel { unit, attempt: lease.unit.attempt };
         effects.push(Effect::Send { worker: lease.worker, command });
         self.failures.remove(&unit);
@@ -848,12 +898,17 @@ impl Cluster {
 
     /// Everything that only the passing of time brings about.
     fn check_time(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+        let before = self.counted.ended;
         for worker in self.fleet.silent(now, self.config.lease) {
             self.lose(now, worker, "nothing was heard for a whole lease", effects);
         }
         for unit in self.fleet.block_stalled(now, self.config.lease) {
             self.revoke(now, unit, effects);
         }
+        // Whatever else these were, their time was up.
+        let ended = &mut self.counted.ended;
+        ended.expired += ended.lost - before.lost + ended.revoked - before.revoked;
+        (ended.lost, ended.revoked) = (before.lost, before.revoked);
         while let Some(&(at, id)) = self.due.first().filter(|&&(at, _)| at <= now) {
             self.due.remove(&(at, id));
             self.whole_is_late(id, effects);
@@ -901,6 +956,7 @@ impl Cluster {
         self.tree_nodes -= std::mem::take(&mut job.tree_nodes);
         job.end(end, now, effects);
         self.open.remove(&(Reverse(job.spec.priority), id));
+        self.counted.jobs_ended += 1;
         self.ended.insert((now, id));
         self.forget_oldest(effects);
     }
@@ -1036,8 +1092,40 @@ impl Cluster {
                 batch.served = before + task.estimate;
             }
         }
-        self.fleet.grant(unit.clone(), worker, task.estimate, now);
+        self.lease(now, unit, worker, task.estimate, effects);
+    }
+
+    /// Lends a unit to a worker.
+    fn lease(
+        &mut self,
+        now: Duration,
+        unit: Unit,
+        worker: WorkerId,
+        estimate: u64,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.counted.granted += 1;
+        if let Some(idle) = self.fleet.idle(worker, now) {
+            self.counted.slot_idle.note(idle);
+        }
+        self.fleet.grant(unit.clone(), worker, estimate, now);
         effects.push(Effect::Send { worker, command: Command::Grant(Box::new(unit)) });
+    }
+
+    /// Ends a lease, for whatever reason.
+    fn end_lease(&mut self, now: Duration, unit: UnitId) -> Option<Lease> {
+        let lease = self.fleet.end(unit, now)?;
+        self.was_served(now, &lease);
+        Some(lease)
+    }
+
+    /// A job has had a unit at a worker until now.
+    fn was_served(&mut self, now: Duration, lease: &Lease) {
+        let Some(job) = self.jobs.get_mut(&lease.unit.job) else { return };
+        job.ledger.served(now);
+        if let Some(batch) = job.part_of.and_then(|of| self.batches.get_mut(&of)) {
+            batch.ledger.served(now);
+        }
     }
 
     /// Takes a unit back that waits at a busy worker, so that an idle one can have it.

@@ -137,6 +137,10 @@ impl World {
             }
         }
         assert_eq!(self.cluster.fleet.leases().count(), seen.len(), "a lease that nobody holds");
+        let Figures { counted, leases, .. } = self.cluster.figures(self.now);
+        let Ended { completed, handed_back, failed, revoked, lost, expired } = counted.ended;
+        let ended = completed + handed_back + failed + revoked + lost + expired;
+        assert_eq!(counted.granted, leases + ended, "each lease ends in one way: {counted:?}");
         for job in self.cluster.jobs.values() {
             let of_job = self.cluster.fleet.leases().filter(|lease| lease.unit.job == job.ledger.id);
             let mut leased: Vec<UnitId> = of_job.map(|lease| lease.unit.unit).collect();
@@ -1105,6 +1109,36 @@ fn a_job_ends_once_when_two_limits_are_reached_at_once() {
     let nodes = run(1_000_000).nodes;
     let done = run(nodes);
     assert_eq!((done.depth, done.nodes, done.stopped_by), (3, nodes, StoppedBy::Depth));
+}
+
+#[test]
+fn figures_tell_who_waits_and_what_has_expired() {
+    let mut world = World::new();
+    // Each step of this world takes a millisecond.
+    let waiting = |world: &World| -> Vec<(i32, u64)> {
+        let ages = world.cluster.figures(world.now).waiting;
+        ages.into_iter().map(|(priority, age)| (priority, age.as_secs())).collect()
+    };
+    let first = world.submit(JobSpec { priority: 3, ..start(3) });
+    world.now += Duration::from_secs(7);
+    world.submit(start(3));
+    world.now += Duration::from_secs(2);
+    assert_eq!(waiting(&world), [(0, 2), (3, 9)], "nobody works");
+    world.join(1);
+    // One is served, and a unit of the other one waits at the worker.
+    assert_eq!(waiting(&world), []);
+    let figures = world.cluster.figures(world.now);
+    assert_eq!((figures.counted.granted, figures.workers), (figures.leases, 1));
+    assert_eq!(figures.jobs, BTreeMap::from([("running", 2)]));
+    // It says nothing for a whole lease.
+    world.now += LEASE;
+    world.step(Event::Tick);
+    let after = world.cluster.figures(world.now);
+    assert_eq!((after.leases, after.workers, after.counted.workers_left), (0, 0, 1));
+    assert_eq!(after.counted.ended, Ended { expired: figures.leases, ..Ended::default() });
+    assert_eq!(waiting(&world), [(0, 0), (3, 0)], "both were served until now");
+    assert_eq!(world.ask(Question::Cancel(first)), Ok(Answer::Nothing));
+    assert_eq!(world.cluster.figures(world.now).counted.jobs_ended, 1);
 }
 
 #[test]

@@ -179,8 +179,7 @@ impl Cluster {
             batch.served = before + estimate;
         }
         self.place(id);
-        self.fleet.grant(unit.clone(), worker, estimate, now);
-        effects.push(Effect::Send { worker, command: Command::Grant(Box::new(unit)) });
+        self.lease(now, unit, worker, estimate, effects);
     }
 
     /// Positions that the search of one of a book's positions will probably visit.
