@@ -124,6 +124,8 @@ export class Analysis {
    * the same analysis.
    */
   async #recognise(job) {
+    // As it is now: events may come while the answer is on its way.
+    const { position, book, done, error: failed, lastSeq } = this.picture;
     let answer;
     try {
       answer = await api.job(job);
@@ -131,10 +133,9 @@ export class Analysis {
       if (this.job === job && error.status === 404) this.#lose(`Job ${job} is not known to the coordinator.`);
       throw error;
     }
-    if (this.job !== job || this.picture.lastSeq === 0) return;
-    const { position, book, done, error, lastSeq } = this.picture;
+    if (this.job !== job || lastSeq === 0) return;
     const same = book ? answer.book?.book === book.book && answer.book.task === book.task : answer.position === position;
-    const ended = done || error;
+    const ended = done || failed;
     if (same && (ended ? answer.last_seq === lastSeq : answer.last_seq >= lastSeq)) return;
     this.#lose(`What the coordinator calls job ${job} is another one now.`);
     throw new Error(this.missing);
