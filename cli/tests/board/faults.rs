@@ -1,10 +1,9 @@
 //! What the page shows when processes die under it.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::common::{Server, eventually, finish, hand_in, run, watch};
+use crate::proxy::Proxy;
 use crate::watching::same_as_programs_read;
 use crate::{Board, id};
 
@@ -170,23 +169,33 @@ async fn a_coordinator_that_forgot_the_job_is_believed() {
     board.end().await;
 }
 
+/// What a laptop finds that has slept: nothing comes on its connections, and nobody says that they are dead.
 #[tokio::test]
 async fn a_laptop_that_sleeps_wakes_up_to_the_current_picture() {
-    let Some(board) = Board::serve(&[]).await else { return };
+    let mut network = None;
+    let Some(board) = Board::on(|| {
+        let (server, cluster, page) = crate::serve(&[]);
+        let proxy = network.insert(Proxy::start(address(&page).parse().unwrap()));
+        (vec![server], cluster, proxy.url())
+    })
+    .await
+    else {
+        return;
+    };
+    let network = network.unwrap();
     board.open("#moves=e2.e8.e3.e7.d3h.e6").await;
     let job = board.start(&[("depth", "40"), ("time", "5")]).await;
     board.browser.until_true("document.querySelectorAll('.c-body .c-row').length > 20").await;
-    let network = |offline: bool| json!({"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
-    board.browser.devtools("Network.enable", json!({})).await;
-    board.browser.devtools("Network.emulateNetworkConditions", network(true)).await;
-    // An open stream may live on in the browser; a new one finds nobody.
-    let done = || {
-        let ran = run(&["jobs", "--json", "--coordinator", &board.cluster]);
-        ran.stdout.contains("\"done\"")
-    };
-    eventually("the job ends without the page", done);
-    board.browser.devtools("Network.emulateNetworkConditions", network(false)).await;
+    network.fail();
+    eventually("the job ends without the page", || {
+        run(&["jobs", "--json", "--coordinator", &board.cluster]).stdout.contains("\"done\"")
+    });
+    // The page knows nothing of that, and says that it has heard nothing.
+    board.browser.until_attr("#connection", "data-state", "stale").await;
+    board.until_state("running").await;
+    network.heal();
     board.until_state("done").await;
+    board.browser.until_attr("#connection", "data-state", "live").await;
     same_as_programs_read(&board, &board.events(&job)).await;
     board.end().await;
 }
@@ -201,11 +210,13 @@ async fn words_from_outside_are_words() {
     let names =
         "[...document.querySelectorAll('#workers [data-testid^=worker-]')].map(it => it.textContent).join()";
     board.browser.until(names, |it| it.as_str().unwrap().contains(name)).await;
-    // What the address says is not believed either.
-    board.open("#start=%3Cimg%20src%3Dx%3E&moves=%3Cb%3E&job=%3Ci%3E").await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    for element in ["img[src=x]", "main b b", "main i i"] {
-        assert_eq!(board.browser.value(&format!("document.querySelectorAll({element:?}).length")).await, 0);
-    }
+    // What the address says is not believed either, and is quoted as it is.
+    board.open("#start=%3Cimg%20src%3Dx%3E").await;
+    let said = "document.querySelector('#move-error').textContent";
+    board.browser.until(said, |it| it.as_str().unwrap().starts_with("The address: ")).await;
+    assert_eq!(board.browser.value("document.querySelectorAll('img[src=x]').length").await, 0);
+    // It is of no interest any more when something else is on the board.
+    board.browser.fill(&id("move-input"), "e2\n").await;
+    board.browser.until(said, |it| it == "").await;
     board.end().await;
 }

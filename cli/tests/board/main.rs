@@ -9,6 +9,8 @@
 mod browser;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/proxy.rs"]
+mod proxy;
 
 mod books;
 mod faults;
@@ -42,23 +44,20 @@ pub(crate) fn id(test_id: &str) -> String {
     format!("[data-testid='{test_id}']")
 }
 
+/// `corridor serve` with one small worker: where programs find it, and where its page is.
+pub(crate) fn serve(arguments: &[&str]) -> (Server, String, String) {
+    let serve =
+        ["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--workers", "1", "--hash", "4M"];
+    let mut server = Server::start(&[&serve[..], arguments].concat());
+    let (cluster, page) = (server.url("listening"), server.url("live board"));
+    (server, cluster, page)
+}
+
 impl Board {
     /// `corridor serve` with one small worker, and a browser that shows the page; `None` if there is no browser here.
     pub(crate) async fn serve(arguments: &[&str]) -> Option<Self> {
         Self::on(|| {
-            let serve = [
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--http",
-                "127.0.0.1:0",
-                "--workers",
-                "1",
-                "--hash",
-                "4M",
-            ];
-            let mut server = Server::start(&[&serve[..], arguments].concat());
-            let (cluster, page) = (server.url("listening"), server.url("live board"));
+            let (server, cluster, page) = serve(arguments);
             (vec![server], cluster, page)
         })
         .await

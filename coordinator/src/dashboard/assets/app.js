@@ -311,9 +311,9 @@ async function open() {
   try {
     await followAddress();
   } catch (error) {
-    // A link that is wrong must not leave an empty page.
-    setText(byId('move-error'), `The address: ${error.message}`);
+    // A link that is wrong must not leave an empty page. The change of the board takes away what was said before.
     await game.load({}, undefined, 'walked').catch(() => setTimeout(open, 2000));
+    setText(byId('move-error'), `The address: ${error.message}`);
   }
 }
 
