@@ -230,3 +230,41 @@ async fn two_tabs_look_at_one_job() {
     same_as_programs_read(&board, &events).await;
     board.end().await;
 }
+
+#[tokio::test]
+async fn an_analysis_follows_the_board_and_its_game_is_found_again() {
+    let Some(board) = Board::serve(&[]).await else { return };
+    let browser = &board.browser;
+    board.open("#moves=e2.e8.e3.e7.e4.e6").await;
+    browser.click(&format!("label:has({})", id("follow"))).await;
+    board.start(&[("depth", "40"), ("time", "600")]).await;
+    board.until_state("running").await;
+    // Quicker than a job is accepted.
+    browser.run("for (let i = 0; i < 4; i += 1) document.querySelector('#undo').click()", &[]).await;
+    browser.run("document.querySelector('#redo').click()", &[]).await;
+    browser.until_true("location.hash.includes('at=3')").await;
+    let position = board.position().await;
+    crate::common::eventually("what runs is what is on the board", || {
+        let listed = run(&["jobs", "--json", "--coordinator", &board.cluster]);
+        let jobs: Vec<Value> = crate::common::lines(&listed.stdout);
+        let running: Vec<&Value> = jobs.iter().filter(|job| job["state"] == "running").collect();
+        running.len() == 1 && running[0]["position"] == position.as_str()
+    });
+    browser.until_true("document.querySelector('#elsewhere').hidden").await;
+    browser.click(&id("cancel")).await;
+    board.until_state("done").await;
+
+    // Somewhere else, and back: with the moves that led there.
+    browser.click("#new-game").await;
+    browser.until_true("!document.querySelector('#elsewhere').hidden").await;
+    browser.click("#to-analysed").await;
+    board.until_position(&position).await;
+    assert!(browser.address().await.contains("#moves=e2.e8.e3"), "{}", browser.address().await);
+    // Out of a field with Esc; then keys are the page's own.
+    browser.click(&id("move-input")).await;
+    browser.keys("\u{e00c}").await;
+    browser.until_true("document.activeElement === document.body").await;
+    browser.keys("\u{e012}").await;
+    browser.until_true("location.hash.includes('at=2')").await;
+    board.end().await;
+}
